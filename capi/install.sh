@@ -4,7 +4,7 @@
 #
 #     [DESTDIR=ROOT] capi/install.sh [--prefix] PREFIX [--libdir LIBDIR]
 #
-# The header goes to PREFIX/include, the libraries to LIBDIR, argreduce.pc to LIBDIR/pkgconfig, files for CMake to
+# The headers go to PREFIX/include, the libraries to LIBDIR, argreduce.pc to LIBDIR/pkgconfig, files for CMake to
 # LIBDIR/cmake/argreduce, licences and notices to PREFIX/share/licenses/argreduce. LIBDIR is `lib` if not given; a
 # relative one is in PREFIX. With DESTDIR, as packages are built, all of it goes to the same places under that folder,
 # and argreduce.pc still names PREFIX. If anything fails, nothing is left behind, and what an earlier installation put
@@ -171,7 +171,9 @@ stage() {
     places+=("$place")
     "$@" "$beside"
 }
-stage "$prefix/include/argreduce.h" install -m 644 capi/include/argreduce.h
+for file in argreduce.h argreduce.hpp; do
+    stage "$prefix/include/$file" install -m 644 "capi/include/$file"
+done
 stage "$libdir/libargreduce.a" install -m 644 "$static"
 if [ -n "$shared" ]; then
     stage "$libdir/libargreduce.so.$version" install -m 755 "$shared"

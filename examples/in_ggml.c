@@ -17,10 +17,10 @@ static argreduce_status argmax_rows(int64_t ne00, int64_t ne01, const void *src0
     const int64_t sizes[] = {ne01, ne00}, strides[] = {(int64_t)(nb01 / sizeof(float)), 1}, axes[] = {1};
     const int64_t dst_sizes[] = {ne01, 1}, dst_strides[] = {(int64_t)(nb0 / sizeof(int32_t)), 1};
     const argreduce_desc desc = {
-        .function = ARGREDUCE_ARGMAX, .axis_direction = ARGREDUCE_DECREASING, .nan_policy = ARGREDUCE_IGNORE,
+        .size = sizeof desc, .function = ARGREDUCE_ARGMAX, .axis_direction = ARGREDUCE_DECREASING,
         .input_type = ARGREDUCE_FLOAT32, .input = {.rank = 2, .sizes = sizes, .strides = strides},
-        .output_type = ARGREDUCE_INT32, .output = {.rank = 2, .sizes = dst_sizes, .strides = dst_strides},
-        .axis_count = 1, .axes = axes,
+        .index_type = ARGREDUCE_INT32, .output = {.rank = 2, .sizes = dst_sizes, .strides = dst_strides},
+        .nan_policy = ARGREDUCE_IGNORE, .axis_count = 1, .axes = axes,
     };
     argreduce_operator *argmax;
     argreduce_status status = argreduce_compile(&desc, &argmax);

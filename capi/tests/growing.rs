@@ -57,94 +57,117 @@ fn newer_fields_are_read_where_the_size_covers_them() {
     }
 }
 
-extern "C" fn in_turn(_: *mut c_void, task: argreduce_task, tasks: usize, data: *mut c_void) {
-    // SAFETY: within the call.
-    (0..tasks).for_each(|n| unsafe { task(data, n) });
+/// A struct before a page that nobody may touch; or nothing but the size that it says it has.
+enum Flush<T> {
+    Whole(Guarded<T>),
+    Size(Guarded<usize>),
 }
 
-/// Of [2, 3] over the rows.
-fn compile(function: u32) -> *mut argreduce_operator {
-    let (sizes, axes, packed) = ([2, 3], [1], argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 });
+impl<T: Versioned> Flush<T> {
+    fn new(whole: T, size: Option<usize>) -> Flush<T> {
+        match size {
+            None => Flush::Whole(Guarded::copy_of(&[whole], Edge::End)),
+            Some(size) => Flush::Size(Guarded::copy_of(&[size], Edge::End)),
+        }
+    }
+
+    fn as_ptr(&self) -> *const T {
+        match self {
+            Flush::Whole(whole) => whole.as_ptr(),
+            Flush::Size(size) => size.as_ptr().cast(),
+        }
+    }
+}
+
+extern "C" fn nothing(_: *mut c_void, _: argreduce_task, _: usize, _: *mut c_void) {}
+
+/// Compiles and runs, with a description, a call, an executor and a mask of their first versions, which say that they
+/// have so many bytes more; or with nothing of one of them but another size, and the number of that one.
+fn run(more: usize, short: Option<(usize, usize)>) -> (argreduce_status, [u32; 2]) {
+    let (input, there, sizes) = ([0.0_f32, 1.0, 0.5, 0.25, 0.0, 1.0], [0_u8, 1, 1, 1, 1, 0], [2, 3]);
+    let short_of = |n: usize| short.filter(|&(which, _)| which == n).map(|(_, size)| size);
+    let packed = argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 };
     let desc = argreduce_desc {
-        function,
+        size: argreduce_desc::SIZES[0].saturating_add(more),
+        function: ARGREDUCE_ARGMINMAX,
         input_type: ARGREDUCE_FLOAT32,
         input: argreduce_layout { rank: 2, sizes: sizes.as_ptr(), ..packed },
-        output_type: ARGREDUCE_UINT32,
+        index_type: ARGREDUCE_UINT32,
         output: packed,
-        axis_count: 1,
-        axes: axes.as_ptr(),
+        axis_count: ARGREDUCE_ALL_AXES,
+        axes: null(),
         axis_direction: ARGREDUCE_INCREASING,
         nan_policy: ARGREDUCE_PROPAGATE,
+        whole_sizes: null(),
+        start: null(),
+        fill: 0,
+        has_fill: 0,
+        reserved: 0,
+        isa: c"portable".as_ptr(),
     };
-    let mut operator = null_mut();
-    // SAFETY: the description points to arrays that are still there.
-    assert_eq!(unsafe { argreduce_compile(&desc, &mut operator) }, ARGREDUCE_OK);
-    operator
-}
-
-#[test]
-fn an_executor_ends_where_its_size_says() {
-    let operator = compile(ARGREDUCE_ARGMAX);
-    let input = [0.0_f32, 1.0, 0.0, 0.0, 0.0, 1.0];
-    let execute = |executor: *const argreduce_executor| {
-        let mut output = [9_u32; 2];
-        let (from, to) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
-        // SAFETY: the buffers are as long as said; of the executor is there what its size says, or all that is known.
-        (unsafe { argreduce_execute_on(operator, executor, from, 24, to, 8) }, output)
+    let executor = argreduce_executor {
+        size: argreduce_executor::SIZES[0].saturating_add(more),
+        context: null_mut(),
+        parallel_for: Some(nothing),
+        width: 2,
+        min_task_kib: 0,
     };
-    let first = argreduce_executor::SIZES[0];
-    for size in [first, first + 1, 1 << 20, usize::MAX] {
-        let executor =
-            argreduce_executor { size, context: null_mut(), parallel_for: Some(in_turn), width: 2, min_task_kib: 0 };
-        let guarded = Guarded::copy_of(&[executor], Edge::End);
-        assert_eq!(execute(guarded.as_ptr()), (ARGREDUCE_OK, [1, 2]));
-    }
-    for size in [0, WORD, first - 1] {
-        let guarded = Guarded::copy_of(&[size], Edge::End);
-        assert_eq!(execute(guarded.as_ptr().cast()), (ARGREDUCE_UNKNOWN_VALUE, [9, 9]));
-    }
-    // SAFETY: compiled, and released once.
-    unsafe { argreduce_release(operator) };
-}
-
-#[test]
-fn what_a_call_for_both_is_given_ends_where_its_size_says() {
-    let operator = compile(ARGREDUCE_ARGMINMAX);
-    let (input, there) = ([0.0_f32, 1.0, 0.5, 0.0, 0.0, 1.0], [0_u8, 1, 1, 1, 1, 1]);
-    let execute = |executor: *const argreduce_executor, mask: *const argreduce_mask| {
-        let (mut min, mut max) = ([9_u32; 2], [9_u32; 2]);
-        let (from, to, other, none) = (input.as_ptr().cast(), min.as_mut_ptr(), max.as_mut_ptr(), null_mut());
-        let (to, other) = (to.cast(), other.cast());
-        // SAFETY: the buffers are as long as said; of both structs is there what their sizes say, or all that is known.
-        let status =
-            unsafe { argreduce_execute_both(operator, executor, mask, from, 24, to, 8, other, 8, none, 0, none, 0) };
-        (status, min, max)
-    };
-    let (of_executor, of_mask) = (argreduce_executor::SIZES[0], argreduce_mask::SIZES[0]);
-    let executor =
-        |size| argreduce_executor { size, context: null_mut(), parallel_for: Some(in_turn), width: 2, min_task_kib: 0 };
-    let mask = |size| argreduce_mask {
-        size,
+    let mask = argreduce_mask {
+        size: argreduce_mask::SIZES[0].saturating_add(more),
         data: there.as_ptr().cast(),
         bytes: 6,
         offset: 0,
         strides: null(),
         kind: ARGREDUCE_MASK_BYTES,
-        has_fill: 0,
-        fill: 0,
+        reserved: 0,
     };
-    for more in [0, 1, 1 << 20] {
-        let executor = Guarded::copy_of(&[executor(of_executor + more)], Edge::End);
-        let mask = Guarded::copy_of(&[mask(of_mask + more)], Edge::End);
-        assert_eq!(execute(executor.as_ptr(), mask.as_ptr()), (ARGREDUCE_OK, [2, 0], [1, 2]));
+    let (desc, executor, mask) =
+        (Flush::new(desc, short_of(0)), Flush::new(executor, short_of(2)), Flush::new(mask, short_of(3)));
+    let [mut min, mut max] = [9_u32; 2];
+    let call = argreduce_call {
+        size: argreduce_call::SIZES[0].saturating_add(more),
+        input: input.as_ptr().cast(),
+        input_bytes: 24,
+        executor: executor.as_ptr(),
+        mask: mask.as_ptr(),
+        indices: [(&raw mut min).cast(), (&raw mut max).cast()],
+        index_bytes: [4; 2],
+        values: [null_mut(); 2],
+        value_bytes: [0; 2],
+        is_partial: 0,
+        reserved: 0,
+    };
+    let (call, mut operator) = (Flush::new(call, short_of(1)), null_mut());
+    // SAFETY: the buffers are as long as said; of each struct is there what its size says, or all that is known.
+    let status = unsafe {
+        let compiled = argreduce_compile(desc.as_ptr(), &mut operator);
+        let status = if compiled == ARGREDUCE_OK { argreduce_run(operator, call.as_ptr()) } else { compiled };
+        argreduce_release(operator);
+        status
+    };
+    (status, [min, max])
+}
+
+#[test]
+fn structs_end_where_their_sizes_say() {
+    for more in [0, 1, WORD, 1 << 20, usize::MAX] {
+        assert_eq!(run(more, None), (ARGREDUCE_OK, [4, 1]));
     }
-    let (executor, mask) = ([executor(of_executor)], [mask(of_mask)]);
-    for size in [0, WORD, of_executor.min(of_mask) - 1] {
-        let guarded = Guarded::copy_of(&[size], Edge::End);
-        let short = (ARGREDUCE_UNKNOWN_VALUE, [9; 2], [9; 2]);
-        assert_eq!(execute(guarded.as_ptr().cast(), mask.as_ptr()), short);
-        assert_eq!(execute(executor.as_ptr(), guarded.as_ptr().cast()), short);
+    let first =
+        [argreduce_desc::SIZES[0], argreduce_call::SIZES[0], argreduce_executor::SIZES[0], argreduce_mask::SIZES[0]];
+    for (which, first) in first.into_iter().enumerate() {
+        for size in [0, 1, WORD, first - 4, first - 1] {
+            assert_eq!(run(0, Some((which, size))), (ARGREDUCE_UNKNOWN_VALUE, [9, 9]), "{which} of {size}");
+        }
     }
-    // SAFETY: compiled, and released once.
-    unsafe { argreduce_release(operator) };
+}
+
+/// The sizes of the first versions, for ever.
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn first_sizes() {
+    assert_eq!(argreduce_desc::SIZES[0], 152);
+    assert_eq!(argreduce_call::SIZES[0], 112);
+    assert_eq!(argreduce_executor::SIZES[0], 32);
+    assert_eq!(argreduce_mask::SIZES[0], 48);
 }

@@ -35,10 +35,11 @@ static const int64_t sizes[9] = {2, 3, 4, 1, 1, 1, 1, 1, 1}, axes[9] = {1, 1, 0,
 /* An argmax of [2, 3, 4] over axis 1. */
 static argreduce_desc good(void) {
     return (argreduce_desc){
+        .size = sizeof(argreduce_desc),
         .function = ARGREDUCE_ARGMAX,
         .input_type = ARGREDUCE_FLOAT32,
         .input = {.rank = 3, .sizes = sizes},
-        .output_type = ARGREDUCE_UINT32,
+        .index_type = ARGREDUCE_UINT32,
         .axis_count = 1,
         .axes = axes,
     };
@@ -70,7 +71,19 @@ static void descriptions(void) {
     desc.axis_count = 0;
     expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "a list of no axes");
     argreduce_release(op);
+    desc = good();
+    desc.axis_count = ARGREDUCE_ALL_AXES, desc.axes = NULL;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "all axes");
+    argreduce_release(op);
     REFUSED(ARGREDUCE_NULL_POINTER, desc.output.strides = sizes);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.size = 0);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.size = sizeof desc - 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.reserved = 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.has_fill = 2);
+    REFUSED(ARGREDUCE_FILL_OUT_OF_RANGE, (desc.has_fill = 1, desc.fill = -1));
+    REFUSED(ARGREDUCE_FILL_OUT_OF_RANGE, (desc.has_fill = 1, desc.fill = INT64_C(1) << 32));
+    REFUSED(ARGREDUCE_ISA, desc.isa = "");
+    REFUSED(ARGREDUCE_ISA, desc.isa = "\xff a name that is none");
     REFUSED(ARGREDUCE_MISALIGNED, desc.input.sizes = (const int64_t *)(const void *)((const char *)sizes + 1));
     REFUSED(ARGREDUCE_MISALIGNED, desc.input.strides = (const int64_t *)(const void *)((const char *)sizes + 4));
     REFUSED(ARGREDUCE_MISALIGNED, desc.axes = (const int64_t *)(const void *)((const char *)axes + 2));
@@ -82,11 +95,11 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = 0);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = 12);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = UINT32_MAX);
-    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.output_type = 0x103);
-    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_FLOAT32);
-    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_INT8);
-    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_INT16);
-    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_BOOL);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.index_type = 0x103);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.index_type = ARGREDUCE_FLOAT32);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.index_type = ARGREDUCE_INT8);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.index_type = ARGREDUCE_INT16);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.index_type = ARGREDUCE_BOOL);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.axis_direction = 2);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.nan_policy = 2);
 
@@ -94,7 +107,8 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_RANK, desc.input.rank = UINT32_MAX);
     REFUSED(ARGREDUCE_RANK, (desc.output.rank = 9, desc.output.sizes = sizes));
     REFUSED(ARGREDUCE_TOO_MANY_AXES, desc.axis_count = 4);
-    REFUSED(ARGREDUCE_TOO_MANY_AXES, desc.axis_count = UINT32_MAX);
+    REFUSED(ARGREDUCE_TOO_MANY_AXES, desc.axis_count = ARGREDUCE_ALL_AXES);
+    REFUSED(ARGREDUCE_TOO_MANY_AXES, (desc.axis_count = ARGREDUCE_ALL_AXES - 1, desc.axes = NULL));
     REFUSED(ARGREDUCE_DUPLICATE_AXIS, desc.axis_count = 2);
     REFUSED(ARGREDUCE_AXIS_OUT_OF_RANGE, desc.axes = ((const int64_t[]){3}));
     REFUSED(ARGREDUCE_AXIS_OUT_OF_RANGE, desc.axes = ((const int64_t[]){-4}));
@@ -116,12 +130,28 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_OUTPUT_OVERLAPS,
             (desc.output.rank = 3, desc.output.sizes = ((const int64_t[]){2, 1, 4}), desc.output.strides = ((const int64_t[]){3, 0, 1})));
     REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
-            (desc.output_type = ARGREDUCE_INT32, desc.input.sizes = ((const int64_t[]){1, 1LL << 32, 1}),
+            (desc.index_type = ARGREDUCE_INT32, desc.input.sizes = ((const int64_t[]){1, 1LL << 32, 1}),
              desc.input.strides = ((const int64_t[]){0, 0, 0})));
     REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
-            (desc.output_type = ARGREDUCE_UINT8, desc.input.sizes = ((const int64_t[]){1, 257, 1})));
+            (desc.index_type = ARGREDUCE_UINT8, desc.input.sizes = ((const int64_t[]){1, 257, 1})));
     REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
-            (desc.output_type = ARGREDUCE_UINT16, desc.input.sizes = ((const int64_t[]){1, 65537, 1})));
+            (desc.index_type = ARGREDUCE_UINT16, desc.input.sizes = ((const int64_t[]){1, 65537, 1})));
+
+    /* A part of a larger tensor. */
+    const int64_t start[] = {0, 3, 0}, too_far[] = {0, 4, 0}, before[] = {0, -1, 0};
+    const int64_t whole[] = {2, 6, 4}, small[] = {2, 2, 4}, wrong[] = {2, -6, 4}, large[] = {2, INT64_C(1) << 33, 4};
+    int64_t *exact = copy(whole, sizeof whole);
+    const int64_t *odd = (const int64_t *)(const void *)((const char *)exact + 4);
+    REFUSED(ARGREDUCE_NULL_POINTER, desc.start = start);
+    REFUSED(ARGREDUCE_NULL_POINTER, desc.whole_sizes = exact);
+    REFUSED(ARGREDUCE_MISALIGNED, (desc.whole_sizes = odd, desc.start = start));
+    REFUSED(ARGREDUCE_MISALIGNED, (desc.whole_sizes = exact, desc.start = odd));
+    REFUSED(ARGREDUCE_WINDOW, (desc.whole_sizes = exact, desc.start = too_far));
+    REFUSED(ARGREDUCE_WINDOW, (desc.whole_sizes = exact, desc.start = before));
+    REFUSED(ARGREDUCE_WINDOW, (desc.whole_sizes = small, desc.start = start));
+    REFUSED(ARGREDUCE_SIZE, (desc.whole_sizes = wrong, desc.start = start));
+    REFUSED(ARGREDUCE_INDEX_TOO_LARGE, (desc.whole_sizes = large, desc.start = start));
+    free(exact);
 #undef REFUSED
 }
 
@@ -216,12 +246,8 @@ static void sizes_of_buffers(void) {
     expect(bytes[0] == 9 && bytes[1] == 9 && bytes[2] == 9, "nothing is written");
     expect(argreduce_operator_bytes(op, bytes, bytes + 1, bytes + 2) == ARGREDUCE_OK, "the bytes of an operator");
     expect(bytes[0] == 24 * 8 && bytes[1] == 8 * 4 && bytes[2] == 8 * 8, "24 doubles, 8 indices of 32 bits, 8 doubles");
-    void *input = calloc(1, bytes[0]), *output = malloc(bytes[1]), *values = malloc(bytes[2]);
-    const argreduce_status status =
-        argreduce_execute_with_values(op, input, bytes[0], output, bytes[1], values, bytes[2]);
-    expect(status == ARGREDUCE_OK, "as many bytes as are needed");
     argreduce_release(op);
-    free(input), free(output), free(values), free(bytes);
+    free(bytes);
 }
 
 #if !defined ARGREDUCE_VERSION_MAJOR || ARGREDUCE_VERSION_MAJOR * 1000 + ARGREDUCE_VERSION_MINOR < 1
@@ -231,43 +257,33 @@ static void sizes_of_buffers(void) {
 static void version(void) {
     const uint32_t header = ARGREDUCE_VERSION_MAJOR << 16 | ARGREDUCE_VERSION_MINOR << 8 | ARGREDUCE_VERSION_PATCH;
     expect(argreduce_version() == header, "the header and the library are of one version");
+    expect(strcmp(argreduce_status_name(ARGREDUCE_MASK_MISMATCH), "ARGREDUCE_MASK_MISMATCH") == 0, "the name of a status");
+    expect(strcmp(argreduce_status_name(INT32_MIN), "unknown") == 0, "the name of no status");
 }
 
-static void buffers(void) {
-    enum { INPUT = 24 * sizeof(float), OUTPUT = 8 * sizeof(uint32_t), VALUES = 8 * sizeof(float) };
+/* What an operator says of itself, in buffers of any size. */
+static void descriptions_of_operators(void) {
     argreduce_desc desc = good();
+    desc.isa = "portable";
     argreduce_operator *op;
-    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile");
-    char *input = calloc(1, INPUT), *output = malloc(OUTPUT), *values = malloc(VALUES), *untouched = malloc(OUTPUT);
-    if (!input || !output || !values || !untouched) {
-        abort();
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile for an instruction set");
+    expect(strcmp(argreduce_operator_isa(op), "portable") == 0, "the instruction set that was asked for");
+    static const char whole[] = "argmax of f32 [2, 3, 4] over axes [1] to u32 [2, 1, 4]";
+    for (size_t bytes = 0; bytes < sizeof whole; ++bytes) {
+        char *text = malloc(bytes ? bytes : 1);
+        if (!text) {
+            abort();
+        }
+        argreduce_operator_describe(op, text, bytes);
+        expect(bytes == 0 || (strlen(text) == bytes - 1 && strncmp(text, whole, bytes - 1) == 0), "a text that is cut");
+        free(text);
     }
-    memset(output, 0xa5, OUTPUT);
-    memset(values, 0xa5, VALUES);
-    memset(untouched, 0xa5, OUTPUT);
-#define REFUSED(status, call) expect((call) == (status), #call)
-    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute(NULL, input, INPUT, output, OUTPUT));
-    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute(op, NULL, INPUT, output, OUTPUT));
-    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute(op, input, INPUT, NULL, OUTPUT));
-    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, NULL, VALUES));
-    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute_with_values(NULL, input, INPUT, output, OUTPUT, values, VALUES));
-    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, argreduce_execute(op, NULL, 0, output, OUTPUT));
-    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, argreduce_execute(op, input, INPUT - 1, output, OUTPUT));
-    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, argreduce_execute(op, input, INPUT, output, OUTPUT - 1));
-    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, values, VALUES - 1));
-    REFUSED(ARGREDUCE_MISALIGNED, argreduce_execute(op, input + 1, INPUT - 1, output, OUTPUT));
-    REFUSED(ARGREDUCE_MISALIGNED, argreduce_execute(op, input, INPUT, output + 2, OUTPUT - 2));
-    REFUSED(ARGREDUCE_MISALIGNED, argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, values + 3, VALUES - 3));
-    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, argreduce_execute(op, input, INPUT, input + INPUT - 4, OUTPUT));
-    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, output, VALUES));
-    REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, argreduce_execute(op, input, INPUT, (void *)UINTPTR_MAX, SIZE_MAX));
-#undef REFUSED
-    expect(memcmp(output, untouched, OUTPUT) == 0 && memcmp(values, untouched, VALUES) == 0, "nothing is written");
-    expect(strcmp(argreduce_operator_isa(NULL), "") == 0, "the ISA of no operator");
-    expect(argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, values, VALUES) == ARGREDUCE_OK, "exact buffers");
+    char text[2] = "x";
+    argreduce_operator_describe(op, NULL, 99);
+    argreduce_operator_describe(NULL, text, 2);
+    expect(text[0] == 0 && strcmp(argreduce_operator_isa(NULL), "") == 0, "nothing is said of no operator");
     argreduce_release(op);
     argreduce_release(NULL);
-    free(input), free(output), free(values), free(untouched);
 }
 
 /* Every type, rows and columns of every length up to some vectors: a read beyond the buffer is what valgrind is here for. */
@@ -296,7 +312,10 @@ static void every_length(void) {
                     input[n] = (unsigned char)(n * 37 >> 1);
                 }
                 all_right &= argreduce_compile(&desc, &op) == ARGREDUCE_OK;
-                all_right &= argreduce_execute_with_values(op, input, bytes, output, 12, values, 3 * types[t].size) == ARGREDUCE_OK;
+                const argreduce_call call = {
+                    .size = sizeof call, .input = input, .input_bytes = bytes, .indices = {output}, .index_bytes = {12},
+                    .values = {values}, .value_bytes = {3 * types[t].size}};
+                all_right &= argreduce_run(op, &call) == ARGREDUCE_OK;
                 for (int n = 0; n < 3; ++n) {
                     all_right &= output[n] < (uint64_t)length;
                 }
@@ -319,7 +338,7 @@ static void narrow_indices(void) {
         argreduce_desc desc = good();
         desc.input_type = ARGREDUCE_BOOL;
         desc.input = (argreduce_layout){.rank = 2, .sizes = shape};
-        desc.output_type = types[t].type;
+        desc.index_type = types[t].type;
         argreduce_operator *op;
         size_t input_bytes = 0, output_bytes = 0, values_bytes = 0;
         expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile to narrow indices");
@@ -450,193 +469,321 @@ static void in_turn(void *context, argreduce_task task, size_t tasks, void *data
     }
 }
 
-/* Masks that end too soon, lead elsewhere, or are no masks; and what is left where nothing is there. */
-static void masks(void) {
-    argreduce_desc desc = good();
-    argreduce_operator *op = NULL;
-    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "an operator to mask");
-    float *input = copy((float[24]){1, 9, 9, 9, 2, 2, 2, 2, 3, 3, 3, 3}, 24 * sizeof(float));
-    uint32_t *output = copy((uint32_t[8]){7, 7, 7, 7, 7, 7, 7, 7}, 8 * sizeof(uint32_t));
-    uint8_t *bits = copy((uint8_t[3]){0xf1, 0xff, 0xff}, 3), *bytes = copy((uint8_t[24]){1}, 24);
-    memset(bytes + 4, 255, 20);
-    const argreduce_mask whole = {.size = sizeof whole, .data = bits, .bytes = 3, .kind = ARGREDUCE_MASK_BITS};
-#define MASKED(mask, values, n) \
-    argreduce_execute_masked(op, NULL, mask, input, 24 * sizeof(float), output, 8 * sizeof(uint32_t), values, n)
-    expect(MASKED(&whole, NULL, 0) == ARGREDUCE_OK, "a mask of bits");
-    const uint32_t expected[8] = {2, 2, 2, 2, 0, 0, 0, 0};
-    expect(memcmp(output, expected, sizeof expected) == 0, "what is there");
-    memset(output, 7, sizeof expected);
-    uint32_t *before = copy(output, sizeof expected);
+/* A call of all that there may be, at its exact size: a case changes one thing. Its buffers are the input, the mask's,
+ * the indices and the values of each answer, each in a block of memory of its own. */
+enum { INPUT, MASK, MIN_INDICES, MAX_INDICES, MIN_VALUES, MAX_VALUES, BUFFERS };
+typedef struct {
+    argreduce_call call;
+    argreduce_mask mask;
+    argreduce_executor executor;
+    void *start[BUFFERS];
+    size_t bytes[BUFFERS];
+} case_of;
 
-    expect(MASKED(NULL, NULL, 0) == ARGREDUCE_NULL_POINTER, "no mask");
-    argreduce_mask mask = whole;
-    mask.data = NULL;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_NULL_POINTER, "a mask without data");
-    mask = whole;
-    mask.bytes = 2;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "too few bits");
-    expect(strcmp(argreduce_last_error(), "the mask has 16 bits: the input needs 24") == 0, "how many bits");
-    mask = whole;
-    mask.offset = 1;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "an offset beyond the bits");
-    mask.offset = -1;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "a negative offset");
-    mask.offset = INT64_MAX;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "the largest offset");
-    mask = whole;
-    mask.strides = sizes;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "bits with strides");
-    mask = whole;
-    mask.kind = 2;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_UNKNOWN_VALUE, "another kind");
-    mask = whole;
-    mask.size = sizeof mask - 1;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_UNKNOWN_VALUE, "a struct that says it is too small");
-    const argreduce_mask *odd = (const argreduce_mask *)(const void *)((const char *)&whole + 1);
-    expect(MASKED(odd, NULL, 0) == ARGREDUCE_MISALIGNED, "a misaligned mask");
-    mask = whole;
-    mask.has_fill = 1;
-    mask.fill = -1;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_FILL_OUT_OF_RANGE, "a fill that is no uint32_t");
-    mask = whole;
-    mask.data = output;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_BUFFERS_OVERLAP, "a mask in the output");
-
-    const int64_t strides[] = {12, 4, 1}, far[] = {12, 4, INT64_MAX}, back[] = {12, 4, -1}, none[] = {0, 0, 0};
-    mask = (argreduce_mask){.size = sizeof mask, .data = bytes, .bytes = 23, .kind = ARGREDUCE_MASK_BYTES};
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "too few bytes");
-    mask.bytes = 24;
-    mask.strides = far;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "strides beyond memory");
-    mask.strides = back;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "strides to before the start");
-    mask.strides = (const int64_t *)(const void *)((const char *)strides + 1);
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MISALIGNED, "misaligned strides");
-    expect(memcmp(output, before, sizeof expected) == 0, "a mask that is refused, and nothing is written");
-    mask.strides = strides;
-    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_OK && memcmp(output, expected, sizeof expected) == 0, "a mask of bytes");
-    /* Nothing is there: one byte for all. */
-    mask.strides = none;
-    mask.bytes = 1;
-    mask.data = bytes + 1;
-    mask.size = sizeof mask + 64; /* a later version; what is beyond is nobody's */
-    argreduce_mask *exact = copy(&mask, sizeof mask);
-    bytes[1] = 0;
-    expect(MASKED(exact, NULL, 0) == ARGREDUCE_NOTHING_THERE, "nothing is there");
-    expect(strstr(argreduce_last_error(), "for output [0, 0, 0]") != NULL, "the first output");
-    exact->has_fill = 1;
-    exact->fill = UINT32_MAX;
-    float *values = copy(input, 8 * sizeof(float));
-    expect(MASKED(exact, values, 8 * sizeof(float)) == ARGREDUCE_OK, "nothing is there, and a fill");
-    expect(output[0] == UINT32_MAX && output[7] == UINT32_MAX && values[1] == 0, "the fill, and zeros");
-    expect(MASKED(exact, values, 7 * sizeof(float)) == ARGREDUCE_BUFFER_TOO_SHORT, "too few values");
-    expect(MASKED(exact, NULL, 4) == ARGREDUCE_NULL_POINTER, "values at NULL");
-    expect(MASKED(exact, output, 8 * sizeof(float)) == ARGREDUCE_BUFFERS_OVERLAP, "values in the output");
-    expect(argreduce_execute_partials_masked(op, NULL, exact, input, 24 * sizeof(float), values, 8 * sizeof(float), output,
-                                             8 * sizeof(uint32_t)) == ARGREDUCE_OK &&
-               output[3] == UINT32_MAX,
-           "partial answers of nothing");
-    argreduce_release(op);
-    free(exact);
-    free(values);
-    free(before);
-    free(bytes);
-    free(bits);
-    free(output);
-    free(input);
-#undef MASKED
+static argreduce_status run(const argreduce_operator *op, case_of it) {
+    it.call.input = it.start[INPUT], it.call.input_bytes = it.bytes[INPUT];
+    it.mask.data = it.start[MASK], it.mask.bytes = it.bytes[MASK];
+    for (int n = 0; n < 2; ++n) {
+        it.call.indices[n] = it.start[MIN_INDICES + n], it.call.index_bytes[n] = it.bytes[MIN_INDICES + n];
+        it.call.values[n] = it.start[MIN_VALUES + n], it.call.value_bytes[n] = it.bytes[MIN_VALUES + n];
+    }
+    /* A pointer that is not NULL says that there is one. */
+    argreduce_mask *mask = it.call.mask ? copy(&it.mask, sizeof it.mask) : NULL;
+    argreduce_executor *executor = it.call.executor ? copy(&it.executor, sizeof it.executor) : NULL;
+    it.call.mask = mask, it.call.executor = executor;
+    argreduce_call *call = copy(&it.call, sizeof it.call);
+    const argreduce_status status = argreduce_run(op, call);
+    free(mask), free(executor), free(call);
+    return status;
 }
 
-/* Its size says how much there is of an executor; the next page is nobody's. */
-static void executors(void) {
+/* What was written, of the outputs. */
+static int are_written(const case_of *it) {
+    int written = 0;
+    for (int n = MIN_INDICES; n < BUFFERS; ++n) {
+        for (size_t byte = 0; byte < it->bytes[n]; ++byte) {
+            written |= ((unsigned char *)it->start[n])[byte] != 0xa5;
+        }
+    }
+    return written;
+}
+
+/* Each buffer in turn: NULL, a byte too short, misaligned, beyond memory, and over a byte of each other. */
+static void buffers(const argreduce_operator *op, const case_of good) {
+    for (int n = 0; n < BUFFERS; ++n) {
+        if (good.bytes[n] == 0) {
+            continue;
+        }
+        case_of it = good;
+#define REFUSED(status, what) expect(run(op, it) == (status), what)
+        it.start[n] = NULL;
+        REFUSED(ARGREDUCE_NULL_POINTER, "a buffer at NULL");
+        it = good, --it.bytes[n];
+        REFUSED(n == MASK ? ARGREDUCE_MASK_MISMATCH : ARGREDUCE_BUFFER_TOO_SHORT, "a buffer that is too short");
+        it.bytes[n] = SIZE_MAX, it.start[n] = (void *)UINTPTR_MAX;
+        REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, "a buffer beyond memory");
+        for (size_t shift = 1; n != MASK && shift < 4; ++shift) {
+            it = good, it.start[n] = (char *)good.start[n] + shift;
+            REFUSED(ARGREDUCE_MISALIGNED, "a misaligned buffer");
+        }
+        for (int other = 0; other < BUFFERS; ++other) {
+            const int are_read = n <= MASK && other <= MASK;
+            if (other != n && !are_read && good.bytes[other] > 0) {
+                it = good, it.start[n] = (char *)good.start[other] + good.bytes[other] - 1;
+                REFUSED(ARGREDUCE_BUFFERS_OVERLAP, "two buffers that share a byte");
+                it.start[n] = good.start[other];
+                REFUSED(ARGREDUCE_BUFFERS_OVERLAP, "two buffers at one place");
+            }
+        }
+#undef REFUSED
+    }
+}
+
+/* Each field in turn, of a call, its mask and its executor. */
+static void fields(const argreduce_operator *op, const case_of good, int has_two_answers) {
+    static const int64_t strides[] = {12, 4, 1}, far[] = {12, 4, INT64_MAX}, back[] = {12, 4, -1};
+    case_of it;
+#define REFUSED(status, change) (it = good, change, expect(run(op, it) == (status), #change))
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.size = 0);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.size = sizeof it.call - 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.is_partial = 2);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.reserved = 1);
+    const argreduce_status one_side = has_two_answers ? ARGREDUCE_NULL_POINTER : ARGREDUCE_UNSUPPORTED_OPERATOR;
+    if (has_two_answers) {
+        REFUSED(one_side, (it.start[MIN_VALUES] = NULL, it.bytes[MIN_VALUES] = 0));
+        REFUSED(one_side, (it.start[MAX_VALUES] = NULL, it.bytes[MAX_VALUES] = 0));
+        REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, (it.start[MAX_INDICES] = NULL, it.bytes[MAX_INDICES] = 0));
+    } else {
+        REFUSED(one_side, it.start[MAX_INDICES] = it.start[MIN_INDICES]);
+        REFUSED(one_side, it.bytes[MAX_INDICES] = 1);
+        REFUSED(one_side, it.start[MAX_VALUES] = it.start[MIN_VALUES]);
+        REFUSED(one_side, it.bytes[MAX_VALUES] = 1);
+    }
+    if (good.call.is_partial) {
+        it = good;
+        it.start[MIN_VALUES] = it.start[MAX_VALUES] = NULL;
+        it.bytes[MIN_VALUES] = it.bytes[MAX_VALUES] = 0;
+        expect(run(op, it) == ARGREDUCE_NULL_POINTER, "partial answers without values");
+    }
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.mask.size = sizeof it.mask - 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.mask.kind = 2);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.mask.reserved = 1);
+    REFUSED(ARGREDUCE_MASK_MISMATCH, it.mask.offset = 1);
+    REFUSED(ARGREDUCE_MASK_MISMATCH, it.mask.offset = -1);
+    REFUSED(ARGREDUCE_MASK_MISMATCH, it.mask.offset = INT64_MAX);
+    REFUSED(ARGREDUCE_MASK_MISMATCH, it.mask.strides = far);
+    REFUSED(ARGREDUCE_MASK_MISMATCH, it.mask.strides = back);
+    REFUSED(ARGREDUCE_MISALIGNED, it.mask.strides = (const int64_t *)(const void *)((const char *)strides + 1));
+    REFUSED(ARGREDUCE_MASK_MISMATCH, (it.mask.strides = strides, it.mask.kind = ARGREDUCE_MASK_BITS));
+    REFUSED(ARGREDUCE_MASK_MISMATCH, (it.mask.kind = ARGREDUCE_MASK_BITS, it.bytes[MASK] = 2));
+    expect(strcmp(argreduce_last_error(), "the mask has 16 bits: the input needs 24") == 0, "how many bits");
+    REFUSED(ARGREDUCE_MASK_MISMATCH, (it.mask.kind = ARGREDUCE_MASK_BITS, it.bytes[MASK] = 3, it.mask.offset = 1));
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.executor.size = sizeof(size_t));
+    REFUSED(ARGREDUCE_NULL_POINTER, it.executor.parallel_for = NULL);
+#undef REFUSED
+    expect(run(NULL, good) == ARGREDUCE_NULL_POINTER, "no operator");
+    expect(argreduce_run(op, NULL) == ARGREDUCE_NULL_POINTER, "no call");
+    const argreduce_call *odd = (const argreduce_call *)(const void *)((const char *)&good.call + 1);
+    expect(argreduce_run(op, odd) == ARGREDUCE_MISALIGNED, "a misaligned call");
+    it = good;
+    argreduce_call call = it.call;
+    call.mask = (const argreduce_mask *)(const void *)((const char *)&it.mask + 1);
+    expect(argreduce_run(op, &call) == ARGREDUCE_MISALIGNED, "a misaligned mask");
+    call.mask = NULL, call.executor = (const argreduce_executor *)(const void *)((const char *)&it.executor + 1);
+    expect(argreduce_run(op, &call) == ARGREDUCE_MISALIGNED, "a misaligned executor");
+}
+
+/* What is right, by a plain loop: with values or without, under a mask or not, on threads or not. */
+static void answers(const argreduce_operator *op, const case_of good, int has_two_answers) {
+    const float *input = good.start[INPUT];
+    const unsigned char *there = good.start[MASK];
+    for (int code = 0; code < 8; ++code) {
+        case_of it = good;
+        it.call.mask = code & 1 ? &it.mask : NULL;
+        it.call.executor = code & 2 ? &it.executor : NULL;
+        if (code & 4 && !good.call.is_partial) {
+            it.start[MIN_VALUES] = it.start[MAX_VALUES] = NULL;
+            it.bytes[MIN_VALUES] = it.bytes[MAX_VALUES] = 0;
+        }
+        expect(run(op, it) == ARGREDUCE_OK, "a call of all that there may be");
+        for (size_t output = 0; output < 8; ++output) {
+            const size_t first = output / 4 * 12 + output % 4;
+            const uint32_t none = good.call.is_partial ? UINT32_MAX : 77;
+            uint32_t least = none, most = none;
+            for (uint32_t n = 0; n < 3; ++n) {
+                if (!it.call.mask || there[first + n * 4]) {
+                    least = least == none || input[first + n * 4] < input[first + least * 4] ? n : least;
+                    most = most == none || input[first + n * 4] > input[first + most * 4] ? n : most;
+                }
+            }
+            const uint32_t *found[2] = {good.start[MIN_INDICES], good.start[MAX_INDICES]};
+            const float *values = good.start[MIN_VALUES];
+            const uint32_t index = has_two_answers ? least : most;
+            const float value = index == none ? 0 : input[first + index * 4];
+            expect(found[0][output] == index && (!it.bytes[MIN_VALUES] || values[output] == value), "an answer");
+            expect(!has_two_answers || found[1][output] == most, "the largest");
+        }
+    }
+}
+
+static void calls(void) {
+    float input[24];
+    unsigned char there[24];
+    for (int n = 0; n < 24; ++n) {
+        input[n] = (float)(n * 7 % 11);
+        there[n] = n % 12 != 4 && n % 4 != 3;
+    }
+    for (int which = 0; which < 4; ++which) {
+        const int has_two_answers = which & 1, is_partial = which >> 1;
+        argreduce_desc desc = good();
+        desc.function = has_two_answers ? ARGREDUCE_ARGMINMAX : ARGREDUCE_ARGMAX;
+        desc.has_fill = 1, desc.fill = 77;
+        argreduce_operator *op;
+        expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile");
+        size_t bytes[3] = {0};
+        expect(argreduce_operator_bytes(op, &bytes[0], &bytes[1], &bytes[2]) == ARGREDUCE_OK, "bytes");
+        expect(bytes[0] == 96 && bytes[1] == 32 && bytes[2] == 32, "each output as that of one function");
+        case_of it = {
+            .call = {.size = sizeof it.call, .is_partial = (uint32_t)is_partial},
+            .mask = {.size = sizeof it.mask, .kind = ARGREDUCE_MASK_BYTES},
+            .executor = {.size = sizeof it.executor, .parallel_for = in_turn, .width = 3, .min_task_kib = 1},
+            .start = {copy(input, sizeof input), copy(there, sizeof there)},
+            .bytes = {sizeof input, sizeof there},
+        };
+        it.call.mask = &it.mask, it.call.executor = &it.executor;
+        for (int n = MIN_INDICES; n < BUFFERS; n += has_two_answers ? 1 : 2) {
+            it.bytes[n] = 32;
+            it.start[n] = memset(copy(input, 32), 0xa5, 32);
+        }
+        buffers(op, it);
+        fields(op, it, has_two_answers);
+        expect(!are_written(&it), "calls are refused, and nothing is written");
+        answers(op, it, has_two_answers);
+        argreduce_release(op);
+        for (int n = 0; n < BUFFERS; ++n) {
+            free(it.start[n]);
+        }
+    }
+}
+
+/* The short way. */
+static void executing(void) {
+    argreduce_desc desc = good();
+    argreduce_operator *op, *both;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile");
+    desc.function = ARGREDUCE_ARGMINMAX;
+    expect(argreduce_compile(&desc, &both) == ARGREDUCE_OK, "compile both");
+    enum { FROM = 24 * sizeof(float), TO = 8 * sizeof(uint32_t) };
+    char *input = calloc(1, FROM), *indices = malloc(TO), *untouched = malloc(TO);
+    if (!input || !indices || !untouched) {
+        abort();
+    }
+    memset(indices, 0xa5, TO);
+    memset(untouched, 0xa5, TO);
+#define REFUSED(status, ...) expect(argreduce_execute(__VA_ARGS__) == (status), #__VA_ARGS__)
+    REFUSED(ARGREDUCE_NULL_POINTER, NULL, input, FROM, indices, TO);
+    REFUSED(ARGREDUCE_NULL_POINTER, op, NULL, FROM, indices, TO);
+    REFUSED(ARGREDUCE_NULL_POINTER, op, input, FROM, NULL, TO);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, NULL, 0, indices, TO);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, input, FROM - 1, indices, TO);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, input, FROM, indices, TO - 1);
+    REFUSED(ARGREDUCE_MISALIGNED, op, input + 1, FROM, indices, TO);
+    REFUSED(ARGREDUCE_MISALIGNED, op, input, FROM, indices + 2, TO);
+    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, op, input, FROM, input + FROM - 4, TO);
+    REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, op, input, FROM, (void *)UINTPTR_MAX, SIZE_MAX);
+    REFUSED(ARGREDUCE_UNSUPPORTED_OPERATOR, both, input, FROM, indices, TO);
+#undef REFUSED
+    expect(memcmp(indices, untouched, TO) == 0, "nothing is written");
+    expect(argreduce_execute(op, input, FROM, indices, TO) == ARGREDUCE_OK, "exact buffers");
+    const argreduce_pairs pairs = {input, 4, 32, indices, 4, 32};
+    expect(argreduce_merge(both, 8, &pairs, &pairs) == ARGREDUCE_UNSUPPORTED_OPERATOR, "an operator of both merges nothing");
+    argreduce_release(op);
+    argreduce_release(both);
+    free(input), free(indices), free(untouched);
+}
+
+/* One byte for a whole tensor, of which then nothing is there; and without a fill. */
+static void nothing_there(void) {
+    argreduce_desc desc = good();
+    argreduce_operator *op;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile without a fill");
+    float input[24] = {0};
+    uint32_t indices[8];
+    const int64_t none[] = {0, 0, 0};
+    unsigned char *there = calloc(1, 1);
+    /* As of a later version: what is beyond is nobody's. */
+    const argreduce_mask mask = {
+        .size = sizeof mask + 64, .data = there, .bytes = 1, .strides = none, .kind = ARGREDUCE_MASK_BYTES};
+    argreduce_mask *exact = copy(&mask, sizeof mask);
+    const argreduce_call call = {
+        .size = sizeof call, .input = input, .input_bytes = sizeof input, .mask = exact,
+        .indices = {indices}, .index_bytes = {sizeof indices}};
+    expect(argreduce_run(op, &call) == ARGREDUCE_NOTHING_THERE, "nothing is there");
+    expect(strstr(argreduce_last_error(), "for output [0, 0, 0]") != NULL, "the first output");
+    argreduce_release(op);
+    free(exact), free(there);
+}
+
+/* Its size says how much there is of a struct; the next page is nobody's. */
+static void sizes_of_structs(void) {
     const long page_or_error = sysconf(_SC_PAGESIZE);
     const size_t page = (size_t)page_or_error;
     char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page_or_error <= 0 || pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0) {
         abort();
     }
-    argreduce_desc desc = good();
-    argreduce_operator *op;
-    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile");
     float input[24] = {0};
-    uint32_t output[8];
-    memset(output, 0xa5, sizeof output);
-    uint32_t *untouched = copy(output, sizeof output);
-#define EXECUTE(executor) argreduce_execute_on(op, executor, input, sizeof input, output, sizeof output)
-    /* What the first version had, which stays the least that is taken. */
-    enum { FIRST = offsetof(argreduce_executor, min_task_kib) + sizeof(uint32_t) };
-    const argreduce_executor whole = {.size = FIRST, .parallel_for = in_turn, .width = 2};
-    const size_t too_small[] = {0, sizeof(size_t), FIRST - 1}, enough[] = {FIRST, FIRST + 1, page, SIZE_MAX};
-    for (size_t n = 0; n < sizeof too_small / sizeof *too_small; ++n) {
-        const argreduce_executor *at_the_end = memcpy(pages + page - sizeof(size_t), &too_small[n], sizeof(size_t));
-        expect(EXECUTE(at_the_end) == ARGREDUCE_UNKNOWN_VALUE, "an executor that says it is too small");
-        expect(strstr(argreduce_last_error(), "executor->size is ") != NULL, "which size is too small");
+    uint32_t indices[8];
+    unsigned char there[24];
+    memset(there, 1, sizeof there);
+    const argreduce_desc desc = good();
+    const argreduce_mask mask = {.size = sizeof mask, .data = there, .bytes = sizeof there, .kind = ARGREDUCE_MASK_BYTES};
+    const argreduce_executor executor = {.size = sizeof executor, .parallel_for = in_turn, .width = 2};
+    const argreduce_call call = {
+        .size = sizeof call, .input = input, .input_bytes = sizeof input, .mask = &mask, .executor = &executor,
+        .indices = {indices}, .index_bytes = {sizeof indices}};
+    /* What the first versions had, which stays the least that is taken. */
+    const struct { const void *whole; size_t first; } structs[] = {
+        {&desc, offsetof(argreduce_desc, isa) + sizeof desc.isa},
+        {&call, offsetof(argreduce_call, reserved) + sizeof call.reserved},
+        {&mask, offsetof(argreduce_mask, reserved) + sizeof mask.reserved},
+        {&executor, offsetof(argreduce_executor, min_task_kib) + sizeof executor.min_task_kib},
+    };
+    for (size_t which = 0; which < sizeof structs / sizeof *structs; ++which) {
+        const size_t first = structs[which].first, sizes_of_it[] = {0, sizeof(size_t), first - 1, first, first + 1, page, SIZE_MAX};
+        for (size_t n = 0; n < sizeof sizes_of_it / sizeof *sizes_of_it; ++n) {
+            /* Of one that is too small, there is nothing but its size. */
+            const int is_enough = sizes_of_it[n] >= first;
+            void *at_the_end = pages + page - (is_enough ? first : sizeof(size_t));
+            memcpy(at_the_end, structs[which].whole, is_enough ? first : sizeof(size_t));
+            memcpy(at_the_end, &sizes_of_it[n], sizeof(size_t));
+            argreduce_call changed = call;
+            changed.mask = which == 2 ? at_the_end : &mask;
+            changed.executor = which == 3 ? at_the_end : &executor;
+            argreduce_operator *op;
+            argreduce_status status = argreduce_compile(which == 0 ? at_the_end : &desc, &op);
+            if (status == ARGREDUCE_OK) {
+                status = argreduce_run(op, which == 1 ? at_the_end : &changed);
+            }
+            expect(status == (is_enough ? ARGREDUCE_OK : ARGREDUCE_UNKNOWN_VALUE), "a struct of the first version, or of another");
+            expect(is_enough || strstr(argreduce_last_error(), "->size is ") != NULL, "which size is too small");
+            argreduce_release(op);
+        }
     }
-    const argreduce_executor *odd = (const argreduce_executor *)(const void *)(pages + 1);
-    expect(EXECUTE(odd) == ARGREDUCE_MISALIGNED, "a misaligned executor");
-    expect(memcmp(output, untouched, sizeof output) == 0, "nothing is written");
-    for (size_t n = 0; n < sizeof enough / sizeof *enough; ++n) {
-        argreduce_executor *at_the_end = memcpy(pages + page - FIRST, &whole, FIRST);
-        at_the_end->size = enough[n];
-        expect(EXECUTE(at_the_end) == ARGREDUCE_OK, "an executor of the first version, or of a later one");
-    }
-#undef EXECUTE
-    argreduce_release(op);
     munmap(pages, 2 * page);
-    free(untouched);
 }
 
-/* A row of the whole, packed partial answers of it, and an array of structs, all at their exact size. */
-static void parts(void) {
+/* Two arrays of structs, at their exact size. */
+static void merging(void) {
     typedef struct { float value; uint32_t index; } partial;
-    enum { COUNT = 8, INPUT = 24 * sizeof(float), PACKED = COUNT * sizeof(float), STRUCTS = COUNT * sizeof(partial) };
-    const int64_t start[] = {0, 3, 0}, too_far[] = {0, 4, 0}, before[] = {0, -1, 0};
-    const int64_t whole[] = {2, 6, 4}, small[] = {2, 2, 4}, wrong[] = {2, -6, 4}, large[] = {2, INT64_C(1) << 33, 4};
-    int64_t *exact = copy(whole, sizeof whole);
-    const int64_t *odd = (const int64_t *)(const void *)((const char *)exact + 4);
+    enum { COUNT = 8, STRUCTS = COUNT * sizeof(partial) };
     argreduce_desc desc = good();
-    argreduce_operator *op = (argreduce_operator *)&passed;
-#define REFUSED(status, call) expect((call) == (status) && op == NULL, #call)
-    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_compile_window(NULL, exact, start, &op));
-    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_compile_window(&desc, NULL, start, &op));
-    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_compile_window(&desc, exact, NULL, &op));
-    REFUSED(ARGREDUCE_MISALIGNED, argreduce_compile_window(&desc, odd, start, &op));
-    REFUSED(ARGREDUCE_MISALIGNED, argreduce_compile_window(&desc, exact, odd, &op));
-    REFUSED(ARGREDUCE_WINDOW, argreduce_compile_window(&desc, exact, too_far, &op));
-    REFUSED(ARGREDUCE_WINDOW, argreduce_compile_window(&desc, exact, before, &op));
-    REFUSED(ARGREDUCE_WINDOW, argreduce_compile_window(&desc, small, start, &op));
-    REFUSED(ARGREDUCE_SIZE, argreduce_compile_window(&desc, wrong, start, &op));
-    REFUSED(ARGREDUCE_INDEX_TOO_LARGE, argreduce_compile_window(&desc, large, start, &op));
-#undef REFUSED
-    expect(argreduce_compile_window(&desc, exact, start, NULL) == ARGREDUCE_NULL_POINTER, "a window without out");
-    expect(argreduce_compile_window(&desc, exact, start, &op) == ARGREDUCE_OK, "a window");
-
-    char *input = calloc(1, INPUT), *values = malloc(PACKED), *indices = malloc(PACKED);
+    argreduce_operator *op;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "an operator to merge with");
     partial *structs = malloc(STRUCTS), *others = malloc(STRUCTS);
-    if (!input || !values || !indices || !structs || !others) {
+    if (!structs || !others) {
         abort();
     }
-    memset(values, 0xa5, PACKED), memset(indices, 0xa5, PACKED);
-    void *old_values = copy(values, PACKED), *old_indices = copy(indices, PACKED);
-#define PARTIALS(...) argreduce_execute_partials(__VA_ARGS__)
-#define REFUSED(status, ...) expect(PARTIALS(__VA_ARGS__) == (status), #__VA_ARGS__)
-    REFUSED(ARGREDUCE_NULL_POINTER, NULL, input, INPUT, values, PACKED, indices, PACKED);
-    REFUSED(ARGREDUCE_NULL_POINTER, op, NULL, INPUT, values, PACKED, indices, PACKED);
-    REFUSED(ARGREDUCE_NULL_POINTER, op, input, INPUT, NULL, PACKED, indices, PACKED);
-    REFUSED(ARGREDUCE_NULL_POINTER, op, input, INPUT, values, PACKED, NULL, PACKED);
-    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, input, INPUT - 1, values, PACKED, indices, PACKED);
-    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, input, INPUT, values, PACKED - 1, indices, PACKED);
-    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, input, INPUT, values, PACKED, indices, PACKED - 1);
-    REFUSED(ARGREDUCE_MISALIGNED, op, input + 1, INPUT - 1, values, PACKED, indices, PACKED);
-    REFUSED(ARGREDUCE_MISALIGNED, op, input, INPUT, values + 2, PACKED - 2, indices, PACKED);
-    REFUSED(ARGREDUCE_MISALIGNED, op, input, INPUT, values, PACKED, indices + 1, PACKED - 1);
-    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, op, input, INPUT, values, PACKED, values, PACKED);
-    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, op, input, INPUT, input, PACKED, indices, PACKED);
-#undef REFUSED
-    expect(memcmp(values, old_values, PACKED) == 0 && memcmp(indices, old_indices, PACKED) == 0, "nothing is written");
-    expect(PARTIALS(op, input, INPUT, values, PACKED, indices, PACKED) == ARGREDUCE_OK, "exact buffers of partials");
-#undef PARTIALS
-
     /* Half of the structs have seen nothing yet, and so has one of the others. */
     for (uint32_t n = 0; n < COUNT; ++n) {
         structs[n] = (partial){n % 2 ? 0 : 1, n % 2 ? UINT32_MAX : 3};
@@ -679,8 +826,7 @@ static void parts(void) {
         expect(memcmp(&structs[n], &expected, sizeof expected) == 0, "the better of two structs");
     }
     argreduce_release(op);
-    free(input), free(values), free(indices), free(structs), free(others);
-    free(exact), free(old), free(old_values), free(old_indices);
+    free(structs), free(others), free(old);
 }
 
 /* Between the elements of a column there may be memory that is somebody else's: here, a page that nobody may touch. */
@@ -728,170 +874,6 @@ static void gaps_between_pairs(void) {
     }
 }
 
-/* A call for both, by its arguments: a case changes one of them. Buffers are the input, the mask's, and those of the two
- * indices and the two values, at their exact size. */
-enum { INPUT_BUFFER, MASK_BUFFER, MIN_INDICES, MAX_INDICES, MIN_VALUES, MAX_VALUES, BUFFERS };
-typedef struct {
-    const argreduce_operator *op;
-    const argreduce_executor *executor;
-    argreduce_mask *mask;
-    void *start[BUFFERS];
-    size_t bytes[BUFFERS];
-} both_call;
-
-static argreduce_status execute_both(both_call call, int is_partial) {
-    if (call.mask) {
-        call.mask->data = call.start[MASK_BUFFER];
-        call.mask->bytes = call.bytes[MASK_BUFFER];
-    }
-    return (is_partial ? argreduce_execute_partials_both : argreduce_execute_both)(
-        call.op, call.executor, call.mask, call.start[INPUT_BUFFER], call.bytes[INPUT_BUFFER], call.start[MIN_INDICES],
-        call.bytes[MIN_INDICES], call.start[MAX_INDICES], call.bytes[MAX_INDICES], call.start[MIN_VALUES],
-        call.bytes[MIN_VALUES], call.start[MAX_VALUES], call.bytes[MAX_VALUES]);
-}
-
-/* What was written, of the outputs. */
-static int are_written(const both_call *call) {
-    int written = 0;
-    for (int n = MIN_INDICES; n < BUFFERS; ++n) {
-        for (size_t byte = 0; byte < call->bytes[n]; ++byte) {
-            written |= ((unsigned char *)call->start[n])[byte] != 0xa5;
-        }
-    }
-    return written;
-}
-
-/* Each buffer in turn: NULL, a byte too short, misaligned, and over a byte of each other. */
-static void buffers_of_both(const both_call good, int is_partial) {
-    for (int n = 0; n < BUFFERS; ++n) {
-        both_call call = good;
-#define REFUSED(status, what) expect(execute_both(call, is_partial) == (status), what)
-        call.start[n] = NULL;
-        REFUSED(ARGREDUCE_NULL_POINTER, "a buffer at NULL");
-        call = good;
-        --call.bytes[n];
-        REFUSED(n == MASK_BUFFER ? ARGREDUCE_MASK_MISMATCH : ARGREDUCE_BUFFER_TOO_SHORT, "a buffer that is too short");
-        call.bytes[n] = SIZE_MAX;
-        call.start[n] = (void *)UINTPTR_MAX;
-        REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, "a buffer beyond memory");
-        call = good;
-        call.start[n] = (char *)good.start[n] + 1;
-        --call.bytes[n];
-        REFUSED(n == MASK_BUFFER ? ARGREDUCE_MASK_MISMATCH : ARGREDUCE_MISALIGNED, "a misaligned buffer");
-        for (int other = 0; other < BUFFERS; ++other) {
-            const int are_read = n < MIN_INDICES && other < MIN_INDICES;
-            if (other != n && !are_read) {
-                call = good;
-                call.start[n] = (char *)good.start[other] + good.bytes[other] - 1;
-                REFUSED(ARGREDUCE_BUFFERS_OVERLAP, "two buffers that share a byte");
-            }
-        }
-#undef REFUSED
-    }
-    expect(!are_written(&good), "both are refused, and nothing is written");
-}
-
-/* Both at once: what is refused writes nothing, and what one operator answers takes no operator of both. */
-static void both(void) {
-    argreduce_desc desc = good();
-    argreduce_operator *argmax = NULL, *op = NULL;
-    expect(argreduce_compile(&desc, &argmax) == ARGREDUCE_OK, "an argmax");
-    desc.function = ARGREDUCE_ARGMINMAX;
-    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "an argminmax");
-    size_t input_bytes = 0, output_bytes = 0, values_bytes = 0;
-    expect(argreduce_operator_bytes(op, &input_bytes, &output_bytes, &values_bytes) == ARGREDUCE_OK, "bytes of both");
-    expect(input_bytes == 96 && output_bytes == 32 && values_bytes == 32, "each output as that of one function");
-
-    float input[24];
-    uint8_t there[24];
-    for (int n = 0; n < 24; ++n) {
-        input[n] = (float)(n * 7 % 11);
-        there[n] = n % 12 != 4;
-    }
-    const argreduce_mask whole = {.size = sizeof whole, .kind = ARGREDUCE_MASK_BYTES, .has_fill = 1, .fill = 7};
-    argreduce_mask *mask = copy(&whole, sizeof whole);
-    const argreduce_executor threads = {.size = sizeof threads, .parallel_for = in_turn, .width = 3, .min_task_kib = 1};
-    const argreduce_executor *executor = copy(&threads, sizeof threads);
-    both_call call = {op, executor, mask, {copy(input, sizeof input), copy(there, sizeof there)}, {sizeof input, sizeof there}};
-    for (int n = MIN_INDICES; n < BUFFERS; ++n) {
-        call.bytes[n] = 32;
-        call.start[n] = memset(copy(input, 32), 0xa5, 32);
-    }
-    const both_call ready = call;
-    for (int is_partial = 0; is_partial < 2; ++is_partial) {
-        buffers_of_both(ready, is_partial);
-#define REFUSED(status, change) (call = ready, change, expect(execute_both(call, is_partial) == (status), #change))
-        REFUSED(ARGREDUCE_NULL_POINTER, call.op = NULL);
-        REFUSED(ARGREDUCE_UNSUPPORTED_OPERATOR, call.op = argmax);
-        REFUSED(is_partial ? ARGREDUCE_BUFFER_TOO_SHORT : ARGREDUCE_NULL_POINTER,
-                (call.start[MIN_VALUES] = NULL, call.bytes[MIN_VALUES] = 0));
-        REFUSED(is_partial ? ARGREDUCE_BUFFER_TOO_SHORT : ARGREDUCE_NULL_POINTER,
-                (call.start[MAX_VALUES] = NULL, call.bytes[MAX_VALUES] = 0));
-        REFUSED(ARGREDUCE_MISALIGNED, call.executor = (const argreduce_executor *)(const void *)((const char *)executor + 1));
-#undef REFUSED
-        mask->kind = 2;
-        expect(execute_both(ready, is_partial) == ARGREDUCE_UNKNOWN_VALUE, "another kind of mask");
-        *mask = whole;
-        mask->size = 0;
-        expect(execute_both(ready, is_partial) == ARGREDUCE_UNKNOWN_VALUE, "a mask of no size");
-        *mask = whole;
-        mask->fill = -1;
-        expect(is_partial || execute_both(ready, is_partial) == ARGREDUCE_FILL_OUT_OF_RANGE, "a fill that is no uint32_t");
-        *mask = whole;
-    }
-    void *min = ready.start[MIN_INDICES], *values = ready.start[MIN_VALUES], *from = ready.start[INPUT_BUFFER];
-    void *max = ready.start[MAX_INDICES];
-    const argreduce_mask *odd = (const argreduce_mask *)(const void *)((const char *)mask + 1);
-    expect(argreduce_execute_both(op, NULL, odd, from, 96, min, 32, max, 32, NULL, 0, NULL, 0) == ARGREDUCE_MISALIGNED,
-           "a misaligned mask of both");
-    const argreduce_pairs pairs = {values, 4, 32, min, 4, 32};
-    mask->data = ready.start[MASK_BUFFER];
-    mask->bytes = sizeof there;
-#define REFUSED(call) expect((call) == ARGREDUCE_UNSUPPORTED_OPERATOR, #call)
-    REFUSED(argreduce_execute(op, from, 96, min, 32));
-    REFUSED(argreduce_execute_on(op, executor, from, 96, min, 32));
-    REFUSED(argreduce_execute_with_values(op, from, 96, min, 32, values, 32));
-    REFUSED(argreduce_execute_with_values_on(op, executor, from, 96, min, 32, values, 32));
-    REFUSED(argreduce_execute_masked(op, executor, mask, from, 96, min, 32, values, 32));
-    REFUSED(argreduce_execute_partials(op, from, 96, values, 32, min, 32));
-    REFUSED(argreduce_execute_partials_on(op, executor, from, 96, values, 32, min, 32));
-    REFUSED(argreduce_execute_partials_masked(op, executor, mask, from, 96, values, 32, min, 32));
-    REFUSED(argreduce_merge(op, 8, &pairs, &pairs));
-#undef REFUSED
-    expect(!are_written(&ready), "operators of both are refused, and nothing is written");
-
-    /* And what is right: with values and without, with a mask and without, partial or not. */
-    for (int code = 0; code < 8; ++code) {
-        const int is_partial = code & 1;
-        call = ready;
-        call.mask = code & 2 ? mask : NULL;
-        if (code & 4 && !is_partial) {
-            call.start[MIN_VALUES] = call.start[MAX_VALUES] = NULL;
-            call.bytes[MIN_VALUES] = call.bytes[MAX_VALUES] = 0;
-        }
-        expect(execute_both(call, is_partial) == ARGREDUCE_OK, "both at once");
-        const uint32_t *smallest = ready.start[MIN_INDICES], *largest = ready.start[MAX_INDICES];
-        for (int output = 0; output < 8; ++output) {
-            const float *row = input + output / 4 * 12 + output % 4;
-            uint32_t least = UINT32_MAX, most = UINT32_MAX;
-            for (uint32_t n = 0; n < 3; ++n) {
-                if (!call.mask || there[output / 4 * 12 + output % 4 + (int)n * 4]) {
-                    least = least == UINT32_MAX || row[4 * n] < row[4 * least] ? n : least;
-                    most = most == UINT32_MAX || row[4 * n] > row[4 * most] ? n : most;
-                }
-            }
-            expect(smallest[output] == least && largest[output] == most, "the smallest and the largest");
-        }
-    }
-    argreduce_release(op);
-    argreduce_release(argmax);
-    for (int n = 0; n < BUFFERS; ++n) {
-        free(ready.start[n]);
-    }
-    free(mask);
-    free((void *)executor);
-}
-
 int main(void) {
     expect(strcmp(argreduce_last_error(), "") == 0, "no message at first");
     a_long_message();
@@ -900,15 +882,16 @@ int main(void) {
     version();
     descriptions();
     sizes_of_buffers();
-    buffers();
+    descriptions_of_operators();
+    calls();
+    executing();
+    nothing_there();
+    sizes_of_structs();
     every_length();
     narrow_indices();
     threads();
     directml();
-    executors();
-    masks();
-    both();
-    parts();
+    merging();
     gaps_between_pairs();
     printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -21,7 +21,7 @@ static const float scores[IMAGES][CLASSES][HEIGHT][WIDTH] = {
 
 static void check(argreduce_status status, const char *what) {
     if (status != ARGREDUCE_OK) {
-        fprintf(stderr, "%s: %s (status %" PRId32 ")\n", what, argreduce_last_error(), status);
+        fprintf(stderr, "%s: %s (%s)\n", what, argreduce_last_error(), argreduce_status_name(status));
         exit(EXIT_FAILURE);
     }
 }
@@ -40,10 +40,11 @@ static void by_description(void) {
     const int64_t sizes[] = {IMAGES, CLASSES, HEIGHT, WIDTH};
     const int64_t axes[] = {1};
     const argreduce_desc desc = {
+        .size = sizeof desc,
         .function = ARGREDUCE_ARGMAX,
         .input_type = ARGREDUCE_FLOAT32,
         .input = {.rank = 4, .sizes = sizes},
-        .output_type = ARGREDUCE_UINT32,
+        .index_type = ARGREDUCE_UINT32,
         .axis_count = 1,
         .axes = axes,
         .axis_direction = ARGREDUCE_INCREASING,
@@ -51,13 +52,22 @@ static void by_description(void) {
     };
     argreduce_operator *argmax;
     check(argreduce_compile(&desc, &argmax), "compile");
-    size_t input_bytes, output_bytes, values_bytes;
-    check(argreduce_operator_bytes(argmax, &input_bytes, &output_bytes, &values_bytes), "bytes");
-    printf("bytes of scores, of labels, of their scores: %zu, %zu, %zu\n\n", input_bytes, output_bytes, values_bytes);
+    size_t input_bytes, index_bytes, value_bytes;
+    check(argreduce_operator_bytes(argmax, &input_bytes, &index_bytes, &value_bytes), "bytes");
+    printf("bytes of scores, of labels, of their scores: %zu, %zu, %zu\n\n", input_bytes, index_bytes, value_bytes);
 
     uint32_t labels[PIXELS];
     float best[PIXELS];
-    check(argreduce_execute_with_values(argmax, scores, sizeof scores, labels, sizeof labels, best, sizeof best), "execute");
+    const argreduce_call call = {
+        .size = sizeof call,
+        .input = scores,
+        .input_bytes = sizeof scores,
+        .indices = {labels},
+        .index_bytes = {sizeof labels},
+        .values = {best},
+        .value_bytes = {sizeof best},
+    };
+    check(argreduce_run(argmax, &call), "run");
     print("the first best class of each pixel:", labels);
     printf("the score of the last pixel: %g\n\n", best[PIXELS - 1]);
     argreduce_release(argmax);
@@ -93,6 +103,7 @@ static void by_directml(void) {
 
     argreduce_operator *argmax;
     check(argreduce_compile_directml(&operator_desc, ARGREDUCE_PROPAGATE, &argmax), "compile from DirectML");
+    /* The short way: from one buffer to another. */
     check(argreduce_execute(argmax, scores, sizeof scores, labels, sizeof labels), "execute");
     print("the last best class of each pixel:", labels);
     argreduce_release(argmax);
@@ -102,10 +113,11 @@ static void by_directml(void) {
 static void both_at_once(void) {
     const int64_t sizes[] = {IMAGES, CLASSES, HEIGHT, WIDTH}, axes[] = {1};
     const argreduce_desc desc = {
+        .size = sizeof desc,
         .function = ARGREDUCE_ARGMINMAX,
         .input_type = ARGREDUCE_FLOAT32,
         .input = {.rank = 4, .sizes = sizes},
-        .output_type = ARGREDUCE_UINT32,
+        .index_type = ARGREDUCE_UINT32,
         .axis_count = 1,
         .axes = axes,
     };
@@ -113,9 +125,16 @@ static void both_at_once(void) {
     check(argreduce_compile(&desc, &argminmax), "compile both");
     uint32_t worst[PIXELS], labels[PIXELS];
     float lowest[PIXELS], highest[PIXELS];
-    /* No executor, and no mask. */
-    check(argreduce_execute_both(argminmax, NULL, NULL, scores, sizeof scores, worst, sizeof worst, labels, sizeof labels,
-                                 lowest, sizeof lowest, highest, sizeof highest), "execute both");
+    const argreduce_call call = {
+        .size = sizeof call,
+        .input = scores,
+        .input_bytes = sizeof scores,
+        .indices = {worst, labels},
+        .index_bytes = {sizeof worst, sizeof labels},
+        .values = {lowest, highest},
+        .value_bytes = {sizeof lowest, sizeof highest},
+    };
+    check(argreduce_run(argminmax, &call), "run both");
     print("the first worst class of each pixel:", worst);
     printf("the scores of the last pixel: %g for class %" PRIu32 " to %g for class %" PRIu32 "\n\n", lowest[PIXELS - 1],
            worst[PIXELS - 1], highest[PIXELS - 1], labels[PIXELS - 1]);
@@ -134,23 +153,40 @@ static void by_parts(void) {
     const int64_t left_sizes[] = {IMAGES, LEFT, HEIGHT, WIDTH}, left_start[] = {0, 0, 0, 0};
     const int64_t right_sizes[] = {IMAGES, RIGHT, HEIGHT, WIDTH}, right_start[] = {0, LEFT, 0, 0};
     argreduce_desc desc = {
+        .size = sizeof desc,
         .input_type = ARGREDUCE_FLOAT32,
         .input = {.rank = 4, .sizes = left_sizes},
-        .output_type = ARGREDUCE_UINT32,
+        .index_type = ARGREDUCE_UINT32,
         .axis_count = 1,
         .axes = axes,
+        .whole_sizes = whole,
+        .start = left_start,
     };
     argreduce_operator *of_left, *of_right;
-    check(argreduce_compile_window(&desc, whole, left_start, &of_left), "compile the first part");
+    check(argreduce_compile(&desc, &of_left), "compile the first part");
     desc.input.sizes = right_sizes;
-    check(argreduce_compile_window(&desc, whole, right_start, &of_right), "compile the second part");
+    desc.start = right_start;
+    check(argreduce_compile(&desc, &of_right), "compile the second part");
 
     /* The scores and labels of a part lie in two arrays here; an array of structs would do as well. */
     uint32_t labels[PIXELS], right_labels[PIXELS];
     float best[PIXELS], right_best[PIXELS];
-    check(argreduce_execute_partials(of_left, left, sizeof left, best, sizeof best, labels, sizeof labels), "left");
-    check(argreduce_execute_partials(of_right, right, sizeof right, right_best, sizeof right_best, right_labels,
-                                     sizeof right_labels), "right");
+    argreduce_call call = {
+        .size = sizeof call,
+        .input = left,
+        .input_bytes = sizeof left,
+        .indices = {labels},
+        .index_bytes = {sizeof labels},
+        .values = {best},
+        .value_bytes = {sizeof best},
+        .is_partial = 1,
+    };
+    check(argreduce_run(of_left, &call), "left");
+    call.input = right;
+    call.input_bytes = sizeof right;
+    call.indices[0] = right_labels;
+    call.values[0] = right_best;
+    check(argreduce_run(of_right, &call), "right");
     const argreduce_pairs acc = {best, sizeof *best, sizeof best, labels, sizeof *labels, sizeof labels};
     const argreduce_pairs other = {right_best, sizeof *right_best, sizeof right_best,
                                    right_labels, sizeof *right_labels, sizeof right_labels};
@@ -164,10 +200,11 @@ static void by_parts(void) {
 static void without_a_class(void) {
     const int64_t sizes[] = {IMAGES, CLASSES, HEIGHT, WIDTH}, axes[] = {1}, mask_strides[] = {0, 1, 0, 0};
     const argreduce_desc desc = {
+        .size = sizeof desc,
         .function = ARGREDUCE_ARGMAX,
         .input_type = ARGREDUCE_FLOAT32,
         .input = {.rank = 4, .sizes = sizes},
-        .output_type = ARGREDUCE_UINT32,
+        .index_type = ARGREDUCE_UINT32,
         .axis_count = 1,
         .axes = axes,
     };
@@ -182,7 +219,15 @@ static void without_a_class(void) {
     argreduce_operator *argmax;
     check(argreduce_compile(&desc, &argmax), "compile");
     uint32_t labels[PIXELS];
-    check(argreduce_execute_masked(argmax, NULL, &mask, scores, sizeof scores, labels, sizeof labels, NULL, 0), "masked");
+    const argreduce_call call = {
+        .size = sizeof call,
+        .input = scores,
+        .input_bytes = sizeof scores,
+        .mask = &mask,
+        .indices = {labels},
+        .index_bytes = {sizeof labels},
+    };
+    check(argreduce_run(argmax, &call), "masked");
     print("the first best class of each pixel, but for class 0:", labels);
     argreduce_release(argmax);
 }
@@ -233,10 +278,11 @@ static void on_threads(void) {
     samples[160000] = 2;
     const int64_t sizes[] = {SAMPLES}, axes[] = {0};
     const argreduce_desc desc = {
+        .size = sizeof desc,
         .function = ARGREDUCE_ARGMAX,
         .input_type = ARGREDUCE_FLOAT32,
         .input = {.rank = 1, .sizes = sizes},
-        .output_type = ARGREDUCE_INT64,
+        .index_type = ARGREDUCE_INT64,
         .axis_count = 1,
         .axes = axes,
     };
@@ -245,18 +291,22 @@ static void on_threads(void) {
     int calls = 0;
     const argreduce_executor executor = {
         .size = sizeof executor, .context = &calls, .parallel_for = parallel_for, .width = THREADS, .min_task_kib = 64};
-    int64_t first = -1, again = -1, part = -1;
-    float loudest = 0, best = 0;
-    check(argreduce_execute_on(argmax, &executor, samples, sizeof samples, &first, sizeof first), "execute on threads");
-    check(argreduce_execute_with_values_on(argmax, &executor, samples, sizeof samples, &again, sizeof again, &loudest,
-                                           sizeof loudest),
-          "execute on threads");
-    check(argreduce_execute_partials_on(argmax, &executor, samples, sizeof samples, &best, sizeof best, &part,
-                                        sizeof part),
-          "execute on threads");
+    int64_t first = -1;
+    float loudest = 0;
+    const argreduce_call call = {
+        .size = sizeof call,
+        .input = samples,
+        .input_bytes = sizeof samples,
+        .executor = &executor,
+        .indices = {&first},
+        .index_bytes = {sizeof first},
+        .values = {&loudest},
+        .value_bytes = {sizeof loudest},
+    };
+    check(argreduce_run(argmax, &call), "run on threads");
     argreduce_release(argmax);
-    if (calls != 3 || again != first || part != first || best != loudest) {
-        fprintf(stderr, "expected the threads to be asked three times, with one answer\n");
+    if (calls != 1) {
+        fprintf(stderr, "expected the threads to be asked once\n");
         exit(EXIT_FAILURE);
     }
     printf("the first of the loudest samples, on threads: %" PRId64 ", which is %g\n\n", first, loudest);
@@ -265,9 +315,10 @@ static void on_threads(void) {
 static void an_error(void) {
     const int64_t sizes[] = {IMAGES, CLASSES}, axes[] = {2};
     const argreduce_desc desc = {
+        .size = sizeof desc,
         .input_type = ARGREDUCE_FLOAT32,
         .input = {.rank = 2, .sizes = sizes},
-        .output_type = ARGREDUCE_UINT32,
+        .index_type = ARGREDUCE_UINT32,
         .axis_count = 1,
         .axes = axes,
     };

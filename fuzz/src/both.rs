@@ -359,7 +359,7 @@ fn by_c<T: Sample, I: Index>(
     let wanted = expected.indices.each_ref().map(|indices| written::<I>(&output, indices, FILL));
     for values in [count, 0] {
         let mut found = Outputs::<I, T>::new(len, values, problem.edge);
-        let status = execute(argreduce_execute_both, &op, with, input, &mut found);
+        let status = run(&op, 0, with, input, &mut found);
         assert_eq!(status, if expected.is_empty { ARGREDUCE_EMPTY_REDUCTION } else { ARGREDUCE_OK }, "{problem:?}");
         if expected.is_empty {
             assert!(found.is_untouched(), "{problem:?}");
@@ -371,7 +371,7 @@ fn by_c<T: Sample, I: Index>(
         }
     }
     let mut found = Outputs::<I, T>::new(count, count, problem.edge);
-    match execute(argreduce_execute_partials_both, &op, with, input, &mut found) {
+    match run(&op, 1, with, input, &mut found) {
         ARGREDUCE_OK => {
             let index = |index: &Option<usize>| index.map_or(I::NONE, |index| I::at(index as isize, 0, 0));
             let wanted = expected.indices.each_ref().map(|indices| indices.iter().map(index).collect::<Vec<_>>());
@@ -382,7 +382,7 @@ fn by_c<T: Sample, I: Index>(
     }
     if count > 0 && !input.is_empty() {
         let mut found = Outputs::<I, T>::new(len, count, problem.edge);
-        let status = execute(argreduce_execute_both, &op, with, &input[1..], &mut found);
+        let status = run(&op, 0, with, &input[1..], &mut found);
         assert!(status == ARGREDUCE_BUFFER_TOO_SHORT && found.is_untouched(), "{status}: {problem:?}");
     }
 }
@@ -412,27 +412,29 @@ fn compile(problem: &Problem, window: Option<&Window>) -> Operator {
     };
     let packed = argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 };
     let axes = numbers(axes);
+    let window = window.map(|Window { whole, start }| [sizes(whole), sizes(start)]);
+    let [whole_sizes, start] = window.as_ref().map_or([null(); 2], |window| window.each_ref().map(|x| x.as_ptr()));
     let desc = argreduce_desc {
+        size: size_of::<argreduce_desc>(),
         function: ARGREDUCE_ARGMINMAX,
         input_type: type_number(data_type.name()),
         input: described(&input),
-        output_type: type_number(index_type.name()),
+        index_type: type_number(index_type.name()),
         output: output.as_ref().map_or(packed, described),
         axis_count: axes.len() as u32,
         axes: axes.as_ptr(),
         axis_direction: direction.ordinal() as u32,
         nan_policy: u32::from(policy == NanPolicy::Ignore),
+        whole_sizes,
+        start,
+        fill: FILL as i64,
+        has_fill: 1,
+        reserved: 0,
+        isa: null(),
     };
     let mut op = null_mut();
-    // SAFETY: the description points to arrays that are as long as said, and so does the window.
-    let status = unsafe {
-        match window {
-            None => argreduce_compile(&desc, &mut op),
-            Some(Window { whole, start }) => {
-                argreduce_compile_window(&desc, sizes(whole).as_ptr(), sizes(start).as_ptr(), &mut op)
-            }
-        }
-    };
+    // SAFETY: the description points to arrays that are as long as said.
+    let status = unsafe { argreduce_compile(&desc, &mut op) };
     assert_ne!(status, ARGREDUCE_INTERNAL, "a panic");
     assert_eq!(status == ARGREDUCE_OK, !op.is_null());
     Operator(op)
@@ -447,8 +449,7 @@ fn c_mask(format: u8, formats: &Formats, strides: &[i64]) -> argreduce_mask {
         offset: 0,
         strides: null(),
         kind: ARGREDUCE_MASK_BYTES,
-        has_fill: 1,
-        fill: FILL as i64,
+        reserved: 0,
     };
     let Formats { bits, apart, backwards, offset, .. } = formats;
     match format % 4 {
@@ -470,26 +471,9 @@ fn c_mask(format: u8, formats: &Formats, strides: &[i64]) -> argreduce_mask {
     }
 }
 
-/// The functions of the interface for both.
-type Execute = unsafe extern "C" fn(
-    *const argreduce_operator,
-    *const argreduce_executor,
-    *const argreduce_mask,
-    *const c_void,
-    usize,
-    *mut c_void,
-    usize,
-    *mut c_void,
-    usize,
-    *mut c_void,
-    usize,
-    *mut c_void,
-    usize,
-) -> argreduce_status;
-
-fn execute<T: Sample, I: Index>(
-    execute: Execute,
+fn run<T: Sample, I: Index>(
     op: &Operator,
+    is_partial: u32,
     (executor, mask): (*const argreduce_executor, *const argreduce_mask),
     input: &[T],
     found: &mut Outputs<I, T>,
@@ -498,11 +482,21 @@ fn execute<T: Sample, I: Index>(
         // No element is no pointer.
         if slice.is_empty() { (null_mut(), 0) } else { (slice.as_mut_ptr().cast(), size_of_val(slice)) }
     }
-    let [min, max] = found.indices.each_mut().map(|x| place(x));
-    let [lowest, highest] = found.values.each_mut().map(|x| place(x));
-    let (from, bytes) = (input.as_ptr().cast(), size_of_val(input));
+    let indices = found.indices.each_mut().map(|x| place(x));
+    let values = found.values.each_mut().map(|x| place(x));
+    let call = argreduce_call {
+        size: size_of::<argreduce_call>(),
+        input: input.as_ptr().cast(),
+        input_bytes: size_of_val(input),
+        executor,
+        mask,
+        indices: indices.map(|(start, _)| start),
+        index_bytes: indices.map(|(_, bytes)| bytes),
+        values: values.map(|(start, _)| start),
+        value_bytes: values.map(|(_, bytes)| bytes),
+        is_partial,
+        reserved: 0,
+    };
     // SAFETY: compiled; the buffers are as long as said, and share nothing; the executor returns when all tasks have.
-    unsafe {
-        execute(op.0, executor, mask, from, bytes, min.0, min.1, max.0, max.1, lowest.0, lowest.1, highest.0, highest.1)
-    }
+    unsafe { argreduce_run(op.0, &call) }
 }

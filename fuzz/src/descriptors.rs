@@ -262,15 +262,22 @@ impl Words {
         let axes = before_guard(&self.axes);
         let packed = argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 };
         let desc = argreduce_desc {
+            size: size_of::<argreduce_desc>(),
             function: self.function,
             input_type: self.input.data_type,
             input: layout(0, &self.input),
-            output_type: self.output.data_type,
+            index_type: self.output.data_type,
             output: if self.is_packed { packed } else { layout(1, &self.output) },
             axis_count: self.axis_count,
             axes: self.pointer(4, &axes),
             axis_direction: self.direction,
             nan_policy: self.policy,
+            whole_sizes: null(),
+            start: null(),
+            fill: 0,
+            has_fill: 0,
+            reserved: 0,
+            isa: null(),
         };
         let desc = Guarded::copy_of(&[desc], Edge::End);
         // SAFETY: pointers are NULL, or to arrays as long as said (`Tensor::draw`); `spoil` lets only such counts say
@@ -394,70 +401,51 @@ impl Operator {
     }
 
     /// Of an operator of both, `side` is whether it is the smallest or the largest that is looked at.
-    fn execute(
+    fn run(
         &self,
         side: Option<ReduceFunction>,
         input: &[u8],
-        output: &mut [u8],
-        values: Option<&mut [u8]>,
-    ) -> argreduce_status {
-        if let Some(side) = side {
-            return self.execute_both(side, input, output, values);
-        }
-        let (input, len) = (input.as_ptr().cast(), input.len());
-        let (output, output_len) = (output.as_mut_ptr().cast(), output.len());
-        // SAFETY: `Operator::new` takes nothing but what was compiled, the slices say how long they are, and borrows
-        // that are `mut` share nothing.
-        unsafe {
-            match values {
-                None => argreduce_execute(self.0, input, len, output, output_len),
-                Some(values) => {
-                    let (values, values_len) = (values.as_mut_ptr().cast(), values.len());
-                    argreduce_execute_with_values(self.0, input, len, output, output_len, values, values_len)
-                }
-            }
-        }
-    }
-}
-
-impl Operator {
-    fn execute_both(
-        &self,
-        side: ReduceFunction,
-        input: &[u8],
-        output: &mut [u8],
+        indices: &mut [u8],
         values: Option<&mut [u8]>,
     ) -> argreduce_status {
         let place = |bytes: &mut [u8]| (bytes.as_mut_ptr().cast::<c_void>(), bytes.len());
-        let values = values.map_or((null_mut(), 0), place);
-        let (mut other, mut other_values) = (buffer(output.len(), 8), buffer(values.1, 8));
-        let (output, mut other) = (place(output), place(&mut other));
-        let mut other_values = if values.0.is_null() { values } else { place(&mut other_values) };
-        let [mut min, mut min_values] = [output, values];
-        if side == ReduceFunction::ArgMax {
-            ([min, other], [min_values, other_values]) = ([other, min], [other_values, min_values]);
+        let none = (null_mut(), 0);
+        let values = values.map_or(none, place);
+        let (mut other, mut other_values) = (buffer(indices.len(), 8), buffer(values.1, 8));
+        let (mut indices, mut values) = ([place(indices), none], [values, none]);
+        if side.is_some() {
+            indices[1] = place(&mut other);
+            values[1] = if values[0].0.is_null() { none } else { place(&mut other_values) };
         }
-        let ((input, len), none) = ((input.as_ptr().cast(), input.len()), null_mut());
-        // SAFETY: as in `execute`.
+        if side == Some(ReduceFunction::ArgMax) {
+            (indices, values) = ([indices[1], indices[0]], [values[1], values[0]]);
+        }
+        let call = argreduce_call {
+            size: size_of::<argreduce_call>(),
+            input: input.as_ptr().cast(),
+            input_bytes: input.len(),
+            executor: null(),
+            mask: null(),
+            indices: indices.map(|(start, _)| start),
+            index_bytes: indices.map(|(_, bytes)| bytes),
+            values: values.map(|(start, _)| start),
+            value_bytes: values.map(|(_, bytes)| bytes),
+            is_partial: 0,
+            reserved: 0,
+        };
+        // SAFETY: `Operator::new` takes nothing but what was compiled, the slices say how long they are, and borrows
+        // that are `mut` share nothing.
         unsafe {
-            // What has a place for one answer refuses two.
-            let status = argreduce_execute(self.0, input, len, none, 0);
-            assert_eq!(status, ARGREDUCE_UNSUPPORTED_OPERATOR);
-            argreduce_execute_both(
-                self.0,
-                null(),
-                null(),
-                input,
-                len,
-                min.0,
-                min.1,
-                other.0,
-                other.1,
-                min_values.0,
-                min_values.1,
-                other_values.0,
-                other_values.1,
-            )
+            if side.is_some() || values[0].0.is_null() {
+                // The short way, which has a place for one answer, refuses two.
+                let ((to, bytes), (from, len)) = (indices[0], (call.input, call.input_bytes));
+                let status = argreduce_execute(self.0, from, len, to, bytes);
+                assert!(side.is_none() || status == ARGREDUCE_UNSUPPORTED_OPERATOR);
+                if side.is_none() {
+                    return status;
+                }
+            }
+            argreduce_run(self.0, &call)
         }
     }
 }
@@ -490,7 +478,9 @@ fn check(words: &Words, data: Data) -> bool {
     let types = (type_of(words.input.data_type), type_of(words.output.data_type), words.order());
     let (Some(data_type), Some(index_type), Some(order)) = types else { panic!("compiled: {words:?}") };
     let number = |&axis: &i64| if words.is_directml { axis as u32 as isize } else { axis as isize };
-    let axes = words.axes.iter().map(number).collect();
+    let is_all = !words.is_directml && words.axis_count == ARGREDUCE_ALL_AXES && is_null(4);
+    let axes =
+        if is_all { (0..layout.sizes().len() as isize).collect() } else { words.axes.iter().map(number).collect() };
     let mut problem = Problem { data_type, index_type, order, layout, axes, output, data, edge: Edge::End };
     let totals = words.is_directml.then_some((words.input.total, words.output.total));
     with_index_type!(index_type, I => {
@@ -539,11 +529,11 @@ fn run<T: Sample, I: Index>(
         expected[at..at + size_of::<I>()].copy_from_slice(&(index as u64).to_le_bytes()[..size_of::<I>()]);
     }
     let mut found = buffer(output_bytes as usize, align_of::<I>());
-    assert_eq!(operator.execute(side, &input, &mut found, None), ARGREDUCE_OK, "{problem:?}");
+    assert_eq!(operator.run(side, &input, &mut found, None), ARGREDUCE_OK, "{problem:?}");
     assert_eq!(*found, *expected, "{problem:?}");
     found.fill(UNTOUCHED);
     let mut values = buffer(indices.len() * size_of::<T>(), align_of::<T>());
-    assert_eq!(operator.execute(side, &input, &mut found, Some(&mut values)), ARGREDUCE_OK, "{problem:?}");
+    assert_eq!(operator.run(side, &input, &mut found, Some(&mut values)), ARGREDUCE_OK, "{problem:?}");
     assert_eq!(*found, *expected, "{problem:?}");
     found.fill(UNTOUCHED);
     if let Some(in_rust) = in_rust {
@@ -555,7 +545,7 @@ fn run<T: Sample, I: Index>(
     // A buffer too short, or nowhere: nothing is written.
     if !indices.is_empty() {
         let short = elements.len() * size_of::<T>() - 1;
-        assert_ne!(operator.execute(side, &input[..short], &mut found, None), ARGREDUCE_OK, "{problem:?}");
+        assert_ne!(operator.run(side, &input[..short], &mut found, None), ARGREDUCE_OK, "{problem:?}");
         assert!(found.iter().all(|&byte| byte == UNTOUCHED), "{problem:?}");
     }
 }

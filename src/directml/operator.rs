@@ -4,6 +4,7 @@ use super::desc::TensorDesc;
 use crate::error::{BrokenRule, Tensor};
 use crate::{ArgReduce, AxisDirection, Buffers, DataType, Error, Input, Isa, Merge, NanPolicy, PartialBuffers};
 use crate::{ReduceFunction, RequiredBytes, UntypedOutput, UntypedPlan};
+use std::fmt;
 
 macro_rules! operator_desc {
     ($(#[$doc:meta])* $name:ident, $function:ident) => {
@@ -227,5 +228,12 @@ impl CompiledOperator {
         let total = if tensor == Tensor::Input { self.input_bytes } else { self.output_bytes };
         let len = buffer.len();
         if (len as u64) < total { Err(BrokenRule::BufferTooSmall { tensor, len, total }.into()) } else { Ok(()) }
+    }
+}
+
+/// What its plan displays: see [`Plan`](crate::Plan).
+impl fmt::Display for CompiledOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.plan.fmt(f)
     }
 }

@@ -2,6 +2,8 @@
 //! released, none of them changes but the version, which is that of the package: a test compares them. (cbindgen
 //! reads literals only.)
 
+use std::ffi::CStr;
+
 /// The version of this header, to compare in `#if`; argreduce_version() is that of the library.
 pub const ARGREDUCE_VERSION_MAJOR: u32 = 0;
 /// See ARGREDUCE_VERSION_MAJOR.
@@ -42,9 +44,9 @@ pub const ARGREDUCE_DUPLICATE_AXIS: argreduce_status = 12;
 pub const ARGREDUCE_TOO_MANY_AXES: argreduce_status = 13;
 /// A reduced axis of size 0.
 pub const ARGREDUCE_EMPTY_REDUCTION: argreduce_status = 14;
-/// An output type that cannot hold the largest possible index.
+/// An index type that cannot hold the largest possible index.
 pub const ARGREDUCE_INDEX_TOO_LARGE: argreduce_status = 15;
-/// An output type that indices are not written as.
+/// A type that indices are not written as.
 pub const ARGREDUCE_OUTPUT_TYPE: argreduce_status = 16;
 /// An output of another rank than the input's.
 pub const ARGREDUCE_OUTPUT_RANK: argreduce_status = 17;
@@ -52,7 +54,7 @@ pub const ARGREDUCE_OUTPUT_RANK: argreduce_status = 17;
 pub const ARGREDUCE_OUTPUT_SIZE: argreduce_status = 18;
 /// An output layout that puts several outputs in one place.
 pub const ARGREDUCE_OUTPUT_OVERLAPS: argreduce_status = 19;
-/// The environment variable ARGREDUCE_ISA names an instruction set that is not there.
+/// An instruction set that is not there, in a description or in the environment variable ARGREDUCE_ISA.
 pub const ARGREDUCE_ISA: argreduce_status = 20;
 /// A buffer that ends before its tensor does.
 pub const ARGREDUCE_BUFFER_TOO_SHORT: argreduce_status = 21;
@@ -64,7 +66,7 @@ pub const ARGREDUCE_BUFFER_TOO_LARGE: argreduce_status = 23;
 pub const ARGREDUCE_TOTAL_SIZE: argreduce_status = 24;
 /// DirectML: a TotalTensorSizeInBytes that is no multiple of 4.
 pub const ARGREDUCE_TOTAL_SIZE_MULTIPLE: argreduce_status = 25;
-/// An operator that the function does not take, or, of DirectML, one that is neither an argmin nor an argmax.
+/// An operator that the call is not for, or, of DirectML, one that is neither an argmin nor an argmax.
 pub const ARGREDUCE_UNSUPPORTED_OPERATOR: argreduce_status = 26;
 /// DirectML: flags of a tensor other than none.
 pub const ARGREDUCE_TENSOR_FLAGS: argreduce_status = 27;
@@ -76,17 +78,42 @@ pub const ARGREDUCE_WINDOW: argreduce_status = 29;
 pub const ARGREDUCE_PAIR_STRIDE: argreduce_status = 30;
 /// An output of which the mask leaves no element, without a fill. The outputs are then unspecified.
 pub const ARGREDUCE_NOTHING_THERE: argreduce_status = 31;
-/// A fill that the output type cannot hold.
+/// A fill that the index type cannot hold.
 pub const ARGREDUCE_FILL_OUT_OF_RANGE: argreduce_status = 32;
-/// A mask that does not fit the input: too short, or of strides or an offset that lead beyond it.
+/// A mask that does not fit the input: too short, or of strides or an offset that lead beyond it; or any, of DirectML.
 pub const ARGREDUCE_MASK_MISMATCH: argreduce_status = 33;
+
+macro_rules! names {
+    ($($status:ident)+) => {{
+        let mut names = [c""; [$($status),+].len()];
+        $(names[$status as usize] = match CStr::from_bytes_with_nul(concat!(stringify!($status), "\0").as_bytes()) {
+            Ok(name) => name,
+            Err(_) => panic!("there is no NUL within a name"),
+        };)+
+        names
+    }};
+}
+
+/// The name of each status, by its number.
+pub(super) const STATUS_NAMES: [&CStr; 34] = names![
+    ARGREDUCE_OK ARGREDUCE_INTERNAL ARGREDUCE_NULL_POINTER ARGREDUCE_MISALIGNED ARGREDUCE_UNKNOWN_VALUE ARGREDUCE_RANK
+    ARGREDUCE_SIZE ARGREDUCE_TOO_MANY_ELEMENTS ARGREDUCE_OFFSET ARGREDUCE_STRIDE ARGREDUCE_BEFORE_START
+    ARGREDUCE_AXIS_OUT_OF_RANGE ARGREDUCE_DUPLICATE_AXIS ARGREDUCE_TOO_MANY_AXES ARGREDUCE_EMPTY_REDUCTION
+    ARGREDUCE_INDEX_TOO_LARGE ARGREDUCE_OUTPUT_TYPE ARGREDUCE_OUTPUT_RANK ARGREDUCE_OUTPUT_SIZE
+    ARGREDUCE_OUTPUT_OVERLAPS ARGREDUCE_ISA ARGREDUCE_BUFFER_TOO_SHORT ARGREDUCE_BUFFERS_OVERLAP
+    ARGREDUCE_BUFFER_TOO_LARGE ARGREDUCE_TOTAL_SIZE ARGREDUCE_TOTAL_SIZE_MULTIPLE ARGREDUCE_UNSUPPORTED_OPERATOR
+    ARGREDUCE_TENSOR_FLAGS ARGREDUCE_BASE_OFFSET_ALIGNMENT ARGREDUCE_WINDOW ARGREDUCE_PAIR_STRIDE
+    ARGREDUCE_NOTHING_THERE ARGREDUCE_FILL_OUT_OF_RANGE ARGREDUCE_MASK_MISMATCH
+];
 
 /// `function`: the index of the largest element. (DML_REDUCE_FUNCTION_ARGMAX)
 pub const ARGREDUCE_ARGMAX: u32 = 0;
 /// `function`: the index of the smallest element. (DML_REDUCE_FUNCTION_ARGMIN)
 pub const ARGREDUCE_ARGMIN: u32 = 1;
-/// `function`: the indices of both, for argreduce_execute_both(). (DirectML has no such function.)
+/// `function`: the indices of both, by one call of argreduce_run(). (DirectML has no such function.)
 pub const ARGREDUCE_ARGMINMAX: u32 = 0x201;
+/// `axis_count`: all axes, where `axes` is NULL.
+pub const ARGREDUCE_ALL_AXES: u32 = 0xffff_ffff;
 /// `axis_direction`: the first of equal elements. (DML_AXIS_DIRECTION_INCREASING)
 pub const ARGREDUCE_INCREASING: u32 = 0;
 /// `axis_direction`: the last of equal elements. (DML_AXIS_DIRECTION_DECREASING)

@@ -2,8 +2,12 @@
 
 use super::codes::*;
 use super::failure::Failure;
-use super::{Plan, pointer};
-use ::argreduce::{ArgReduce, AxisDirection, DataType, Error, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use super::versioned::{self, Versioned};
+use super::{One, Plan, pointer};
+use ::argreduce::{ArgReduce, AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use std::ffi::{CStr, c_char};
+use std::mem::offset_of;
+use std::ops::Deref;
 
 /// Where the elements of a tensor are in a buffer.
 #[repr(C)]
@@ -19,10 +23,15 @@ pub struct argreduce_layout {
     pub offset: i64,
 }
 
-/// What to reduce and how.
+/// What to reduce and how. Zeros are the default, but the types, the input's layout and the axes have to be said.
+///
+/// Later versions may have more fields at the end, where zero stands for what is so without them. Programs that were
+/// built with an older header go on working; fields that are newer than the library are not read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct argreduce_desc {
+    /// sizeof(argreduce_desc), as the header has it that the program is built with.
+    pub size: usize,
     /// ARGREDUCE_ARGMAX, ARGREDUCE_ARGMIN or ARGREDUCE_ARGMINMAX.
     pub function: u32,
     /// One of the thirteen types.
@@ -30,134 +39,223 @@ pub struct argreduce_desc {
     /// Where the elements are.
     pub input: argreduce_layout,
     /// ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32, ARGREDUCE_UINT64, ARGREDUCE_UINT8 or ARGREDUCE_UINT16.
-    pub output_type: u32,
+    pub index_type: u32,
     /// Where the indices go; all zeros for packed.
     pub output: argreduce_layout,
-    /// The number of axes to reduce; 0 reduces nothing, and then `axes` has to be any pointer but NULL.
+    /// The number of axes to reduce; ARGREDUCE_ALL_AXES, with `axes` NULL, for all of them. 0 reduces nothing, and then
+    /// `axes` has to be any pointer but NULL: a description that says nothing of axes is an error.
     pub axis_count: u32,
-    /// The axes to reduce, in any order; negative ones count from the end. Never NULL: a description that says nothing
-    /// of axes is an error.
+    /// The axes to reduce, in any order; negative ones count from the end.
     pub axes: *const i64,
     /// ARGREDUCE_INCREASING or ARGREDUCE_DECREASING.
     pub axis_direction: u32,
     /// ARGREDUCE_PROPAGATE or ARGREDUCE_IGNORE.
     pub nan_policy: u32,
+    /// Of a part of a larger tensor: the sizes of the whole, one for each axis. Indices are those in the whole. The
+    /// sizes may multiply to more than memory holds, but not to more than 64 bits. NULL, as `start`: it is the whole.
+    pub whole_sizes: *const i64,
+    /// Where the part begins in the whole. A part may have reduced axes of size 0: its partial answers have indices
+    /// with all bits set, and any others are an error.
+    pub start: *const i64,
+    /// The index of an output of which no element is there, if `has_fill` is 1. Its value has bits of 0.
+    pub fill: i64,
+    /// 0: an output of which no element is there is an error. 1: it gets `fill`.
+    pub has_fill: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The name of the instruction set to use, as argreduce_operator_isa() gives it. NULL: the one that the environment
+    /// variable ARGREDUCE_ISA names, or else the best that this machine has.
+    pub isa: *const c_char,
 }
 
-/// With the sizes of the whole and the start of the part, if it is one.
-///
+// SAFETY: `repr(C)`, with `size` first; zeros are a value of each of its types, and each size ends with a field.
+unsafe impl Versioned for argreduce_desc {
+    const NAME: &str = "argreduce_desc";
+    // By the last field of each version, so that none of them changes when there is another.
+    const SIZES: &[usize] = &[offset_of!(argreduce_desc, isa) + size_of::<*const c_char>()];
+}
+
 /// # Safety
-/// Pointers are null or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
-pub(super) unsafe fn plan(desc: *const argreduce_desc, window: Option<[*const i64; 2]>) -> Result<Plan, Failure> {
-    // SAFETY: NULL or a description, as `argreduce_compile` asks for; `get` tells NULL and misaligned ones.
-    let desc = unsafe { pointer::get(desc, "desc") }?;
+/// `desc` is NULL, or misaligned, or points to as many bytes as its `size` says. Pointers in there are NULL or point to
+/// what their types say, arrays are as long as `rank` and `axis_count` say, and `isa` ends with a NUL.
+pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<Plan, Failure> {
+    // SAFETY: what is asked for above is what `read` asks for.
+    let desc = unsafe { versioned::read(desc, "desc") }?;
     let function = function_or_both(desc.function, "desc->function")?;
     let direction = direction(desc.axis_direction, "desc->axis_direction")?;
     let nan_policy = nan_policy(desc.nan_policy, "desc->nan_policy")?;
     let (data_type, index_type) =
-        (data_type(desc.input_type, "desc->input_type")?, data_type(desc.output_type, "desc->output_type")?);
-    // SAFETY: its arrays are NULL or as long as `rank`, as `argreduce_compile` asks for.
+        (data_type(desc.input_type, "desc->input_type")?, data_type(desc.index_type, "desc->index_type")?);
+    let has_fill = flag(desc.has_fill, "desc->has_fill")?;
+    check_reserved(desc.reserved, "desc->reserved")?;
+    // SAFETY: its arrays are NULL or as long as `rank`, as the caller promises.
     let input = unsafe { layout(&desc.input, "desc->input") }?;
-    check_axis_count(desc.axis_count, input.sizes().len(), "desc->axis_count")?;
-    if desc.axes.is_null() && desc.axis_count == 0 {
-        let message = "desc->axes is NULL and desc->axis_count 0, which says nothing: list the axes to reduce; to \
-                       reduce nothing, any pointer with a count of 0";
-        return Err(Failure::new(ARGREDUCE_NULL_POINTER, message));
+    // SAFETY: as the caller promises; and the rank has been checked.
+    let (output, whole) = unsafe { (output(&desc.output)?, window(&desc)?) };
+    let reduce = function.map_or(ArgReduce::argminmax(&input), |function| ArgReduce::new(function, &input));
+    // SAFETY: as the caller promises.
+    let mut reduce = unsafe { axes(&desc, reduce, input.sizes().len()) }?.direction(direction).nan_policy(nan_policy);
+    if let Some(output) = &output {
+        reduce = reduce.output_layout(output);
     }
-    // SAFETY: NULL or as long as `axis_count`, as `argreduce_compile` asks for; and that is at most the rank, as was
-    // checked just now.
-    let axes = unsafe { pointer::list(desc.axes, desc.axis_count, "desc->axes") }?;
-    // Of 64 bits, an axis that 32 do not hold is out of range in any case.
-    let axes: Vec<isize> = axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
+    if let Some([whole_sizes, start]) = &whole {
+        reduce = reduce.window(whole_sizes, start);
+    }
+    if has_fill {
+        reduce = reduce.fill(desc.fill);
+    }
+    // SAFETY: as the caller promises.
+    if let Some(isa) = unsafe { isa(desc.isa) }? {
+        reduce = reduce.isa(isa);
+    }
+    Ok(match function {
+        Some(_) => Plan::One(One::Own(reduce.plan_untyped(data_type, index_type)?)),
+        None => Plan::Both(reduce.plan_both_untyped(data_type, index_type)?),
+    })
+}
 
-    let reduce = ArgReduce::new(function.unwrap_or(ReduceFunction::ArgMin), &input);
-    let reduce = reduce.axes(&axes).direction(direction).nan_policy(nan_policy);
-    let (whole, start);
-    let reduce = if let Some([whole_sizes, window_start]) = window {
-        let rank = desc.input.rank;
-        // SAFETY: NULL or as long as `rank`, as `argreduce_compile_window` asks for; and that is at most 8, as `layout`
-        // has checked.
-        unsafe {
-            whole = sizes(whole_sizes, rank, "whole_sizes", ARGREDUCE_SIZE)?;
-            start = sizes(window_start, rank, "start", ARGREDUCE_WINDOW)?;
+/// # Safety
+/// As [`plan`].
+unsafe fn axes<'a>(desc: &argreduce_desc, reduce: ArgReduce<'a>, rank: usize) -> Result<ArgReduce<'a>, Failure> {
+    let &argreduce_desc { axis_count, axes, .. } = desc;
+    match (axis_count, axes.is_null()) {
+        (ARGREDUCE_ALL_AXES, true) => return Ok(reduce.all_axes()),
+        (ARGREDUCE_ALL_AXES, false) => {
+            let message = "desc->axis_count is ARGREDUCE_ALL_AXES: then desc->axes has to be NULL";
+            return Err(Failure::new(ARGREDUCE_TOO_MANY_AXES, message));
         }
-        reduce.window(&whole, &start)
-    } else {
-        reduce
-    };
-    let plan = |reduce: ArgReduce<'_>| {
-        Ok(match function {
-            Some(_) => Plan::Own(reduce.plan_untyped(data_type, index_type)?),
-            None => Plan::Both(reduce.plan_both_untyped(data_type, index_type)?),
-        })
-    };
-    let output = &desc.output;
+        (0, true) => {
+            let message = "desc->axes is NULL and desc->axis_count 0, which says nothing: list the axes to reduce; for \
+                           all of them, ARGREDUCE_ALL_AXES; to reduce nothing, any pointer with a count of 0";
+            return Err(Failure::new(ARGREDUCE_NULL_POINTER, message));
+        }
+        _ => check_axis_count(axis_count, rank, "desc->axis_count")?,
+    }
+    // SAFETY: NULL or as long as `axis_count`, as the caller promises; and that is at most the rank, as was checked
+    // just now.
+    let axes = unsafe { pointer::list(axes, axis_count, "desc->axes") }?;
+    // Of 64 bits, an axis that 32 do not hold is out of range in any case.
+    Ok(reduce.axes_from(axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX))))
+}
+
+/// None, where it is packed.
+///
+/// # Safety
+/// As [`plan`].
+unsafe fn output(output: &argreduce_layout) -> Result<Option<Layout>, Failure> {
     if !output.sizes.is_null() {
-        // SAFETY: as of the input.
-        let output = unsafe { layout(output, "desc->output") }?;
-        return plan(reduce.output_layout(&output));
+        // SAFETY: as the caller promises.
+        return unsafe { layout(output, "desc->output") }.map(Some);
     }
     if !output.strides.is_null() || output.offset != 0 {
         let message = "desc->output.sizes is NULL, which means packed: then strides has to be NULL, and offset 0";
         return Err(Failure::new(ARGREDUCE_NULL_POINTER, message));
     }
-    plan(reduce)
+    Ok(None)
+}
+
+/// The sizes of the whole and the start of the part; none, where it is no part.
+///
+/// # Safety
+/// As [`plan`]; the input's rank is one that a layout has.
+unsafe fn window(desc: &argreduce_desc) -> Result<Option<[Numbers<usize>; 2]>, Failure> {
+    let &argreduce_desc { whole_sizes, start, input: argreduce_layout { rank, .. }, .. } = desc;
+    let only = match (whole_sizes.is_null(), start.is_null()) {
+        (true, true) => return Ok(None),
+        // SAFETY: as long as `rank`, as the caller promises.
+        (false, false) => unsafe {
+            let whole_sizes = numbers(whole_sizes, rank, "desc->whole_sizes", ARGREDUCE_SIZE)?;
+            return Ok(Some([whole_sizes, numbers(start, rank, "desc->start", ARGREDUCE_WINDOW)?]));
+        },
+        (true, false) => ["desc->whole_sizes", "desc->start"],
+        (false, true) => ["desc->start", "desc->whole_sizes"],
+    };
+    let message = format!("{} is NULL, and {} is not: a part has both", only[0], only[1]);
+    Err(Failure::new(ARGREDUCE_NULL_POINTER, message))
+}
+
+/// None, for NULL.
+///
+/// # Safety
+/// `name` is NULL, or points to text that ends with a NUL.
+unsafe fn isa(name: *const c_char) -> Result<Option<Isa>, Failure> {
+    if name.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as the caller promises.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+    let isa = name.parse::<Isa>();
+    let message = |error| format!("desc->isa is {name:?}: {error}");
+    isa.map(Some).map_err(|error| Failure::new(ARGREDUCE_ISA, message(error)))
 }
 
 /// # Safety
 /// As [`plan`].
 unsafe fn layout(layout: &argreduce_layout, name: &str) -> Result<Layout, Failure> {
-    if layout.rank as usize > MAX_RANK {
+    let &argreduce_layout { rank, sizes, strides, offset } = layout;
+    if rank as usize > MAX_RANK {
         // Before anything is read by it.
-        return Err(Error::RankTooHigh { rank: layout.rank as usize }.into());
+        return Err(Error::RankTooHigh { rank: rank as usize }.into());
     }
-    // SAFETY: NULL or as long as `rank`, as `argreduce_compile` asks for; and that is at most 8, as was checked just
-    // now.
-    let sizes = unsafe { sizes(layout.sizes, layout.rank, &format!("{name}.sizes"), ARGREDUCE_SIZE) }?;
-    let offset = usize::try_from(layout.offset).map_err(|_| {
-        let message = format!("{name}.offset is {}: 0 to {} are allowed", layout.offset, isize::MAX);
+    // SAFETY: NULL or as long as `rank`, as the caller promises; and that is at most 8, as was checked just now.
+    let sizes: Numbers<usize> = unsafe { numbers(sizes, rank, &format!("{name}.sizes"), ARGREDUCE_SIZE) }?;
+    let offset = usize::try_from(offset).map_err(|_| {
+        let message = format!("{name}.offset is {offset}: 0 to {} are allowed", isize::MAX);
         Failure::new(ARGREDUCE_OFFSET, message)
     })?;
-    if layout.strides.is_null() {
-        let packed = Layout::contiguous(&sizes)?;
-        return Ok(Layout::strided(&sizes, packed.strides(), offset)?);
+    if strides.is_null() {
+        return Ok(Layout::strided(&sizes, Layout::contiguous(&sizes)?.strides(), offset)?);
     }
     // SAFETY: as of the sizes.
-    let strides = unsafe { strides(layout.strides, layout.rank, &format!("{name}.strides"), ARGREDUCE_STRIDE) }?;
+    let strides = unsafe { numbers(strides, rank, &format!("{name}.strides"), ARGREDUCE_STRIDE) }?;
     Ok(Layout::strided(&sizes, &strides, offset)?)
 }
 
-/// Numbers that are not negative, one for each axis; `status` if one is.
-///
-/// # Safety
-/// `numbers` is null or has `rank` numbers, which are at most 8.
-unsafe fn sizes(numbers: *const i64, rank: u32, name: &str, status: argreduce_status) -> Result<Vec<usize>, Failure> {
-    // SAFETY: what is asked for above.
-    let numbers = unsafe { pointer::list(numbers, rank, name) }?;
-    let numbers = numbers.iter().enumerate().map(|(axis, &size)| {
-        usize::try_from(size)
-            .map_err(|_| Failure::new(status, format!("{name}[{axis}] is {size}: 0 to {} are allowed", isize::MAX)))
-    });
-    numbers.collect()
+/// A number for each axis.
+pub(super) struct Numbers<T> {
+    numbers: [T; MAX_RANK],
+    rank: usize,
 }
 
-/// Numbers of any sign, one for each axis; `status` if one is beyond what memory can hold.
+impl<T> Deref for Numbers<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.numbers[..self.rank]
+    }
+}
+
+/// One for each axis, each such as memory can have: `usize` for those that are not negative. `status` if one is not.
 ///
 /// # Safety
-/// As [`sizes`].
-pub(super) unsafe fn strides(
-    numbers: *const i64,
+/// `from` is null or has `rank` numbers, which are at most 8.
+pub(super) unsafe fn numbers<T: Number>(
+    from: *const i64,
     rank: u32,
     name: &str,
     status: argreduce_status,
-) -> Result<Vec<isize>, Failure> {
+) -> Result<Numbers<T>, Failure> {
     // SAFETY: what is asked for above.
-    let numbers = unsafe { pointer::list(numbers, rank, name) }?;
-    let numbers = numbers.iter().enumerate().map(|(axis, &stride)| {
-        let message = || format!("{name}[{axis}] is {stride}: that is beyond what memory can hold");
-        isize::try_from(stride).map_err(|_| Failure::new(status, message()))
-    });
-    numbers.collect()
+    let from = unsafe { pointer::list(from, rank, name) }?;
+    let mut to = Numbers { numbers: [T::default(); MAX_RANK], rank: from.len() };
+    for (axis, (to, &number)) in to.numbers.iter_mut().zip(from).enumerate() {
+        let message = || format!("{name}[{axis}] is {number}: {} to {} are allowed", T::LEAST, isize::MAX);
+        *to = T::try_from(number).map_err(|_| Failure::new(status, message()))?;
+    }
+    Ok(to)
+}
+
+/// Sizes and starts, or strides.
+pub(super) trait Number: Copy + Default + TryFrom<i64> {
+    const LEAST: isize;
+}
+
+impl Number for usize {
+    const LEAST: isize = 0;
+}
+
+impl Number for isize {
+    const LEAST: isize = isize::MIN;
 }
 
 /// Before anything is read by a wild count. More axes than dimensions would repeat one anyway.
@@ -222,7 +320,21 @@ pub(crate) fn data_type(value: u32, name: &str) -> Result<DataType, Failure> {
     })
 }
 
-fn unknown(value: u32, name: &str, allowed: &str) -> Failure {
+/// Whether something is so.
+pub(super) fn flag(value: u32, name: &str) -> Result<bool, Failure> {
+    if value <= 1 { Ok(value == 1) } else { Err(unknown(value, name, "0 (no) and 1 (yes)")) }
+}
+
+/// What a later version may give a meaning.
+pub(super) fn check_reserved(value: u32, name: &str) -> Result<(), Failure> {
+    if value == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(ARGREDUCE_UNKNOWN_VALUE, format!("{name} is {value}: it has to be 0")))
+}
+
+#[cold]
+pub(super) fn unknown(value: u32, name: &str, allowed: &str) -> Failure {
     // Enumerations of DirectML are signed, so a negative one is shown as such.
     Failure::new(ARGREDUCE_UNKNOWN_VALUE, format!("{name} is {}: {allowed} are allowed", value as i32))
 }

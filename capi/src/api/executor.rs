@@ -3,7 +3,7 @@
 use super::codes::*;
 use super::failure::Failure;
 use super::versioned::{self, Versioned};
-use ::argreduce::{Executor, Sequential};
+use ::argreduce::Executor;
 use std::ffi::c_void;
 use std::mem::offset_of;
 
@@ -13,8 +13,7 @@ pub type argreduce_task = unsafe extern "C" fn(data: *mut c_void, n: usize);
 
 /// Threads that the caller lends to a call. Which of them does what, and how many there are, never changes an answer.
 ///
-/// Later versions may have more fields at the end, where zero stands for what is so without them. Programs that were
-/// built with an older header go on working; fields that are newer than the library are not read.
+/// Later versions may have more fields at the end, as of argreduce_desc.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct argreduce_executor {
@@ -58,13 +57,6 @@ pub(super) unsafe fn lent(executor: *const argreduce_executor) -> Result<Option<
 
 /// An executor whose function is not NULL.
 pub(super) struct Lent(argreduce_executor);
-
-impl Lent {
-    /// It, or none.
-    pub(super) fn or_sequential(lent: &Option<Lent>) -> &dyn Executor {
-        lent.as_ref().map_or(&Sequential, |lent| lent)
-    }
-}
 
 impl Executor for Lent {
     fn width(&self) -> usize {

@@ -110,13 +110,17 @@ thread_local! {
 #[cold]
 #[inline(never)]
 fn record(failure: Failure) -> argreduce_status {
-    let message = failure.message;
-    // What is too long is cut at the end of a character. (An index beyond the text is no boundary.)
-    let end = (0..MESSAGE_BYTES).rev().find(|&end| message.is_char_boundary(end)).unwrap_or(0);
-    let text = message[..end].bytes().map(|byte| if byte == 0 { b'?' } else { byte });
+    let text = text(&failure.message, MESSAGE_BYTES);
     // Where thread-local memory is the system's own, it may be gone while a thread ends.
-    let _ = LAST_MESSAGE.try_with(|last| last.iter().zip(text.chain([0])).for_each(|(to, byte)| to.set(byte)));
+    let _ = LAST_MESSAGE.try_with(|last| last.iter().zip(text).for_each(|(to, byte)| to.set(byte)));
     failure.status
+}
+
+/// A text as C has it: in at most that many bytes, of which the last is a NUL. What is too long is cut at the end of a
+/// character.
+pub(super) fn text(text: &str, bytes: usize) -> impl Iterator<Item = u8> {
+    let end = (0..bytes.min(text.len() + 1)).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    text[..end].bytes().map(|byte| if byte == 0 { b'?' } else { byte }).chain([0])
 }
 
 pub(super) fn last_message() -> *const c_char {

@@ -1,6 +1,6 @@
-//! The exported functions, one after another. The documentation here is that of the header.
+//! The exported functions, one after another, in the order of the header. The documentation here is that of the header.
 
-mod both;
+pub(crate) mod call;
 mod codes;
 pub(crate) mod desc;
 mod directml;
@@ -11,62 +11,111 @@ mod parts;
 mod pointer;
 pub(crate) mod versioned;
 
-#[allow(unused_imports, reason = "the benchmark takes a part of these")]
-pub use self::both::{argreduce_execute_both, argreduce_execute_partials_both};
+pub use self::call::argreduce_call;
 pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};
-pub use self::executor::*;
 #[allow(unused_imports, reason = "the benchmark takes a part of these")]
-pub use self::mask::{argreduce_execute_masked, argreduce_execute_partials_masked, argreduce_mask};
+pub use self::executor::{argreduce_executor, argreduce_task};
 #[allow(unused_imports, reason = "the benchmark takes a part of these")]
-pub use self::parts::{
-    argreduce_compile_window, argreduce_execute_partials, argreduce_execute_partials_on, argreduce_merge,
-    argreduce_pairs,
-};
+pub use self::mask::argreduce_mask;
+#[allow(unused_imports, reason = "the benchmark takes a part of these")]
+pub use self::parts::argreduce_pairs;
 
-use self::executor::Lent;
 use self::failure::{Failure, guarded};
+use self::pointer::{Buffer, Need};
 use ::argreduce::directml::CompiledOperator;
-use ::argreduce::{Buffers, Executor, Input, Isa, RequiredBytes, Sequential};
-use ::argreduce::{UntypedOutput, UntypedPlan, UntypedPlanBoth};
+use ::argreduce::{DataType, Error, Input, Layout, Merge, RequiredBytes, UntypedOutput, UntypedPlan, UntypedPlanBoth};
 use std::ffi::{CString, c_char, c_void};
+use std::fmt;
 
 /// A compiled operator: immutable, usable from any thread.
 pub struct argreduce_operator {
     plan: Plan,
+    need: Needs,
     isa: CString,
 }
 
 enum Plan {
-    Own(UntypedPlan),
+    One(One),
     Both(UntypedPlanBoth),
+}
+
+/// Of one function.
+enum One {
+    Own(UntypedPlan),
     DirectMl(CompiledOperator),
+}
+
+impl Plan {
+    /// The layout of the input, of plans that take a mask.
+    fn input_layout(&self) -> Option<&Layout> {
+        match self {
+            Plan::One(One::Own(plan)) => Some(plan.input_layout()),
+            Plan::One(One::DirectMl(_)) => None,
+            Plan::Both(plan) => Some(plan.each()[0].input_layout()),
+        }
+    }
+}
+
+impl One {
+    #[inline(always)]
+    fn run(&self, input: Input<'_, u8>, output: UntypedOutput<'_>) -> Result<(), Error> {
+        match self {
+            One::Own(plan) => plan.run(input, output),
+            One::DirectMl(operator) => operator.run(input, output),
+        }
+    }
+
+    /// What merges its partial answers, and their types.
+    fn merge(&self) -> (Merge, (DataType, DataType)) {
+        match self {
+            One::Own(plan) => (plan.merge(), (plan.data_type(), plan.index_type())),
+            One::DirectMl(operator) => (operator.merge(), (operator.data_type(), operator.index_type())),
+        }
+    }
+}
+
+/// What the buffers of a call need. Of both, each of the two.
+struct Needs {
+    input: Need,
+    indices: Need,
+    /// Of partial answers.
+    packed_indices: Need,
+    values: Need,
+}
+
+impl Needs {
+    fn new(bytes: RequiredBytes, data_type: DataType, index_type: DataType) -> Needs {
+        let (element, index) = (data_type.size(), index_type.size());
+        let need = |bytes, alignment| Need { bytes, alignment };
+        Needs {
+            input: need(bytes.input, element),
+            indices: need(bytes.output, index),
+            packed_indices: need((bytes.values / element).saturating_mul(index), index),
+            values: need(bytes.values, element),
+        }
+    }
 }
 
 impl argreduce_operator {
     fn new(plan: Plan) -> argreduce_operator {
-        let isa: Isa = match &plan {
-            Plan::Own(plan) => plan.isa(),
-            Plan::Both(plan) => plan.each()[0].isa(),
-            Plan::DirectMl(operator) => operator.isa(),
+        let own = |plan: &UntypedPlan| (plan.required_bytes(), plan.data_type(), plan.index_type(), plan.isa());
+        let (bytes, data_type, index_type, isa) = match &plan {
+            Plan::One(One::Own(plan)) => own(plan),
+            Plan::One(One::DirectMl(plan)) => (plan.required_bytes(), plan.data_type(), plan.index_type(), plan.isa()),
+            Plan::Both(plan) => own(plan.each()[0]),
         };
-        argreduce_operator { plan, isa: CString::new(isa.name()).unwrap_or_default() }
+        let need = Needs::new(bytes, data_type, index_type);
+        argreduce_operator { plan, need, isa: CString::new(isa.name()).unwrap_or_default() }
     }
+}
 
-    fn required_bytes(&self) -> RequiredBytes {
+impl fmt::Display for argreduce_operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.plan {
-            Plan::Own(plan) => plan.required_bytes(),
-            Plan::Both(plan) => plan.each()[0].required_bytes(),
-            Plan::DirectMl(operator) => operator.required_bytes(),
-        }
-    }
-
-    /// Runs it, unless it has two answers: then says what takes it instead.
-    fn run(&self, input: Input<'_, u8>, output: UntypedOutput<'_>, instead: &str) -> Result<(), Failure> {
-        match &self.plan {
-            Plan::Own(plan) => Ok(plan.run(input, output)?),
-            Plan::DirectMl(operator) => Ok(operator.run(input, output)?),
-            Plan::Both(_) => Err(two_answers(instead)),
+            Plan::One(One::Own(plan)) => plan.fmt(f),
+            Plan::One(One::DirectMl(operator)) => operator.fmt(f),
+            Plan::Both(plan) => plan.fmt(f),
         }
     }
 }
@@ -82,14 +131,15 @@ fn two_answers(instead: &str) -> Failure {
 /// NULL after a failure.
 ///
 /// # Safety
-/// Pointers are NULL or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
+/// Pointers are NULL or point to what their types say: arrays are as long as `rank` and `axis_count` say, and `isa` is
+/// text that ends with a NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn argreduce_compile(
     desc: *const argreduce_desc,
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
     // SAFETY: what `compile` and `plan` ask for is what is asked for above.
-    unsafe { compile(out, || desc::plan(desc, None)) }
+    unsafe { compile(out, || desc::plan(desc)) }
 }
 
 /// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN,
@@ -105,7 +155,7 @@ pub unsafe extern "C" fn argreduce_compile_directml(
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
     // SAFETY: what both ask for is what is asked for above.
-    unsafe { compile(out, || Ok(Plan::DirectMl(directml::compile(dml_operator_desc, nan_policy)?))) }
+    unsafe { compile(out, || Ok(Plan::One(One::DirectMl(directml::compile(dml_operator_desc, nan_policy)?)))) }
 }
 
 /// What both ways to compile have in common.
@@ -125,132 +175,73 @@ unsafe fn compile(out: *mut *mut argreduce_operator, plan: impl FnOnce() -> Resu
     })
 }
 
-/// Writes the index of the best element of each output. Buffers are aligned as their elements are, at least as long as
-/// the description needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other. Functions with a place
-/// for one answer refuse an operator of ARGREDUCE_ARGMINMAX: argreduce_execute_both() takes it.
+/// Runs an operator: from an input, under a mask or not, on lent threads or not, to indices, with values or not, or to
+/// partial answers. Buffers are aligned as their elements are, at least as long as argreduce_operator_bytes() says, and
+/// share no byte of what is written. All of it is checked first, so that a failure has written nothing. But where no
+/// element of an output is there, and the description has no fill, it is ARGREDUCE_NOTHING_THERE, and the outputs are
+/// unspecified.
 ///
 /// # Safety
-/// `op` is NULL or compiled and not released yet; a buffer is NULL or has as many bytes as said, which nobody else
-/// writes meanwhile (and of the output, nobody else reads).
+/// `op` is NULL or compiled and not released yet. `call`, its executor and its mask are NULL, or have as many bytes as
+/// their `size` says. A buffer is NULL or has as many bytes as said, which nobody else writes meanwhile (and of what is
+/// written, nobody else reads). The strides of a mask are NULL, or as many as the input has axes. An executor does what
+/// is said there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_run(op: *const argreduce_operator, call: *const argreduce_call) -> argreduce_status {
+    // SAFETY: what is asked for above is what each of these asks for.
+    guarded(|| unsafe {
+        let (op, call) = (pointer::get(op, "op")?, versioned::read(call, "call")?);
+        call::run(op, &call)
+    })
+}
+
+/// The short way: as argreduce_run(), from an input to indices. An operator of ARGREDUCE_ARGMINMAX has two answers, for
+/// which there is no place here: it is refused.
+///
+/// # Safety
+/// As argreduce_run().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn argreduce_execute(
     op: *const argreduce_operator,
     input: *const c_void,
     input_bytes: usize,
-    output: *mut c_void,
-    output_bytes: usize,
+    indices: *mut c_void,
+    index_bytes: usize,
 ) -> argreduce_status {
-    // SAFETY: what is asked for above is what `execute_on` asks for.
-    guarded(|| unsafe { execute_on(op, &Sequential, (input, input_bytes), (output, output_bytes)) })
+    // SAFETY: what is asked for above is what each of these asks for.
+    guarded(|| unsafe {
+        let input = Buffer { name: "input", start: input, bytes: input_bytes };
+        let indices = Buffer { name: "indices", start: indices, bytes: index_bytes };
+        call::execute(pointer::get(op, "op")?, input, indices)
+    })
 }
 
-/// As argreduce_execute(), on the threads of an executor; if that is NULL, on the caller's alone.
+/// Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
+/// the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and
+/// an index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The
+/// strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no
+/// element. If `count` is 0, `acc` and `other` may be NULL. An operator of ARGREDUCE_ARGMINMAX is refused: the smallest
+/// are merged by an operator of ARGREDUCE_ARGMIN, the largest by one of ARGREDUCE_ARGMAX.
 ///
 /// # Safety
-/// As argreduce_execute(); and `executor` is NULL or points to one that does what is said there.
+/// `op` is NULL or compiled and not released yet; `acc` and `other` are NULL or point to what their types say; their
+/// elements are there, and nobody else writes them meanwhile (nor reads those of `acc`). What lies between elements is
+/// not touched.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn argreduce_execute_on(
+pub unsafe extern "C" fn argreduce_merge(
     op: *const argreduce_operator,
-    executor: *const argreduce_executor,
-    input: *const c_void,
-    input_bytes: usize,
-    output: *mut c_void,
-    output_bytes: usize,
+    count: usize,
+    acc: *const argreduce_pairs,
+    other: *const argreduce_pairs,
 ) -> argreduce_status {
     // SAFETY: what is asked for above is what both ask for.
-    guarded(|| unsafe {
-        let lent = executor::lent(executor)?;
-        execute_on(op, Lent::or_sequential(&lent), (input, input_bytes), (output, output_bytes))
-    })
+    guarded(|| unsafe { parts::merge(pointer::get(op, "op")?, count, acc, other) })
 }
 
-/// # Safety
-/// As argreduce_execute().
-unsafe fn execute_on(
-    op: *const argreduce_operator,
-    executor: &dyn Executor,
-    (input, input_bytes): (*const c_void, usize),
-    (output, output_bytes): (*mut c_void, usize),
-) -> Result<(), Failure> {
-    pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
-    // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
-    // `check_apart` has found them to share none, so that one of them may be `mut`.
-    unsafe {
-        let output = pointer::buffer_mut(output, output_bytes, "output")?;
-        let (op, input) = (pointer::get(op, "op")?, pointer::buffer(input, input_bytes, "input")?);
-        op.run(Input::from(input).on(executor), output.into(), "argreduce_execute_both() takes it")
-    }
-}
-
-/// As argreduce_execute(), and also copies the best elements themselves to `values`: packed in row-major order.
-///
-/// # Safety
-/// As argreduce_execute().
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn argreduce_execute_with_values(
-    op: *const argreduce_operator,
-    input: *const c_void,
-    input_bytes: usize,
-    output: *mut c_void,
-    output_bytes: usize,
-    values: *mut c_void,
-    values_bytes: usize,
-) -> argreduce_status {
-    // SAFETY: what is asked for above is what `execute_with_values_on` asks for.
-    guarded(|| unsafe {
-        let (output, values) = ((output, output_bytes), (values, values_bytes));
-        execute_with_values_on(op, &Sequential, (input, input_bytes), output, values)
-    })
-}
-
-/// As argreduce_execute_with_values(), on the threads of an executor; if that is NULL, on the caller's alone.
-///
-/// # Safety
-/// As argreduce_execute_on().
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn argreduce_execute_with_values_on(
-    op: *const argreduce_operator,
-    executor: *const argreduce_executor,
-    input: *const c_void,
-    input_bytes: usize,
-    output: *mut c_void,
-    output_bytes: usize,
-    values: *mut c_void,
-    values_bytes: usize,
-) -> argreduce_status {
-    // SAFETY: what is asked for above is what both ask for.
-    guarded(|| unsafe {
-        let lent = executor::lent(executor)?;
-        let (output, values) = ((output, output_bytes), (values, values_bytes));
-        execute_with_values_on(op, Lent::or_sequential(&lent), (input, input_bytes), output, values)
-    })
-}
-
-/// # Safety
-/// As argreduce_execute().
-unsafe fn execute_with_values_on(
-    op: *const argreduce_operator,
-    executor: &dyn Executor,
-    (input, input_bytes): (*const c_void, usize),
-    (output, output_bytes): (*mut c_void, usize),
-    (values, values_bytes): (*mut c_void, usize),
-) -> Result<(), Failure> {
-    let written = [("output", output.cast_const(), output_bytes), ("values", values.cast_const(), values_bytes)];
-    pointer::check_all_apart(&[("input", input, input_bytes)], &written)?;
-    // SAFETY: as in `execute_on`; and `check_all_apart` has found each of the three to share no byte with the others.
-    unsafe {
-        let output = pointer::buffer_mut(output, output_bytes, "output")?;
-        let values = pointer::buffer_mut(values, values_bytes, "values")?;
-        let (op, input) = (pointer::get(op, "op")?, pointer::buffer(input, input_bytes, "input")?);
-        let buffers = Buffers { indices: output, values: Some(values) };
-        op.run(Input::from(input).on(executor), buffers.into(), "argreduce_execute_both() takes it")
-    }
-}
-
-/// How many bytes the buffers of a call need at least: `*input` and `*output` for argreduce_execute(), and `*values`
-/// beside them for argreduce_execute_with_values(); of ARGREDUCE_ARGMINMAX, each output and each of the values. All
-/// three are written, or none: no pointer may be NULL. More bytes than memory can hold are an error,
-/// ARGREDUCE_BUFFER_TOO_LARGE: such an operator can be compiled, but not executed.
+/// How many bytes the buffers of a call need at least: the input, the indices, and the values if they are asked for.
+/// Of an operator from DirectML, TotalTensorSizeInBytes; of ARGREDUCE_ARGMINMAX, each of the indices and of the values.
+/// Partial answers need one packed index for each value. All three are written, or none: no pointer may be NULL. More
+/// bytes than memory can hold are an error, ARGREDUCE_BUFFER_TOO_LARGE: such an operator can be compiled, but not run.
 ///
 /// # Safety
 /// `op` is NULL or compiled and not released yet; the other pointers are NULL or point to a size_t.
@@ -258,25 +249,21 @@ unsafe fn execute_with_values_on(
 pub unsafe extern "C" fn argreduce_operator_bytes(
     op: *const argreduce_operator,
     input: *mut usize,
-    output: *mut usize,
+    indices: *mut usize,
     values: *mut usize,
 ) -> argreduce_status {
     guarded(|| {
         // SAFETY: NULL or compiled and not released yet, as is asked for above; `get` tells NULL.
-        let required = unsafe { pointer::get(op, "op") }?.required_bytes();
-        let sizes = [
-            ("input", input, required.input),
-            ("output", output, required.output),
-            ("values", values, required.values),
-        ];
-        for (name, to, bytes) in sizes {
+        let need = &unsafe { pointer::get(op, "op") }?.need;
+        let sizes = [("input", input, need.input), ("indices", indices, need.indices), ("values", values, need.values)];
+        for (name, to, need) in sizes {
             pointer::check(to, name)?;
-            pointer::check_size(bytes, name)?;
+            pointer::check_size(need.bytes, name)?;
         }
-        for (_, to, bytes) in sizes {
+        for (_, to, need) in sizes {
             // SAFETY: `check` has found it neither NULL nor misaligned; then it points to a size_t, as is asked for
             // above.
-            unsafe { to.write(bytes) };
+            unsafe { to.write(need.bytes) };
         }
         Ok(())
     })
@@ -296,6 +283,28 @@ pub unsafe extern "C" fn argreduce_operator_isa(op: *const argreduce_operator) -
         Ok(())
     });
     isa
+}
+
+/// Writes what the operator does and how, as a line of text for people: "argmax of f32 [2, 3] over axes [1] to ..". It
+/// has at most `bytes` bytes with the NUL at its end; what is too long is cut at the end of a character. "" for NULL.
+///
+/// # Safety
+/// `op` is NULL or compiled and not released yet; `text` is NULL or has as many bytes as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_operator_describe(op: *const argreduce_operator, text: *mut c_char, bytes: usize) {
+    if text.is_null() {
+        return;
+    }
+    let mut said = String::new();
+    guarded(|| {
+        // SAFETY: NULL or compiled and not released yet, as is asked for above; `get` tells NULL.
+        said = unsafe { pointer::get(op, "op") }?.to_string();
+        Ok(())
+    });
+    for (n, byte) in failure::text(&said, bytes).take(bytes).enumerate() {
+        // SAFETY: there are `bytes` of them, as is asked for above.
+        unsafe { text.add(n).write(byte as c_char) };
+    }
 }
 
 /// Ends an operator that no thread uses any more. NULL is fine.
@@ -328,4 +337,11 @@ pub extern "C" fn argreduce_last_error() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn argreduce_version() -> u32 {
     ARGREDUCE_VERSION_MAJOR << 16 | ARGREDUCE_VERSION_MINOR << 8 | ARGREDUCE_VERSION_PATCH
+}
+
+/// The name of a status, "ARGREDUCE_OK" and so on; "unknown" for a number that is none. Never NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn argreduce_status_name(status: argreduce_status) -> *const c_char {
+    let name = usize::try_from(status).ok().and_then(|status| codes::STATUS_NAMES.get(status));
+    name.map_or(c"unknown".as_ptr(), |name| name.as_ptr())
 }

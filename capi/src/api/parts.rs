@@ -1,11 +1,10 @@
-//! Parts of a larger tensor: windows, partial answers, merging. Partial answers may lie in arrays of any strides, with
-//! somebody else's memory between them: only the elements are read and written.
+//! Merging partial answers, which may lie in arrays of any strides, with somebody else's memory between them: only the
+//! elements are read and written.
 
 use super::codes::*;
-use super::executor::{self, Lent, argreduce_executor};
-use super::failure::{Failure, guarded};
-use super::{Plan, argreduce_desc, argreduce_operator, compile, desc, pointer, two_answers};
-use ::argreduce::{DataType, Executor, Input, Merge, PartialBuffers, Sequential};
+use super::failure::Failure;
+use super::{Plan, argreduce_operator, pointer, two_answers};
+use ::argreduce::{DataType, Merge};
 use std::ffi::c_void;
 
 /// Partial answers: a value and an index for each, at strides in bytes. Pairs of arrays and arrays of structs both fit.
@@ -27,138 +26,39 @@ pub struct argreduce_pairs {
     pub index_bytes: usize,
 }
 
-/// As argreduce_compile(), for a part of a larger tensor: of `whole_sizes`, beginning at `start`, each with one
-/// number for each axis. Indices are those in the whole. The sizes of the whole may multiply to more than memory
-/// holds, but not to more than 64 bits. A part may have reduced axes of size 0: then argreduce_execute_partials()
-/// gives indices with all bits set, and argreduce_execute() fails.
-///
 /// # Safety
-/// Pointers are NULL or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn argreduce_compile_window(
-    desc: *const argreduce_desc,
-    whole_sizes: *const i64,
-    start: *const i64,
-    out: *mut *mut argreduce_operator,
-) -> argreduce_status {
-    // SAFETY: what `compile` and `plan` ask for is what is asked for above.
-    unsafe { compile(out, || desc::plan(desc, Some([whole_sizes, start]))) }
-}
-
-/// Writes the best element of each output and its index, to two packed arrays in row-major order, whatever the output's
-/// layout: partial answers, for argreduce_merge(). `values` needs as many bytes as argreduce_operator_bytes() says, and
-/// `indices` one index for each value.
-///
-/// # Safety
-/// As argreduce_execute().
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn argreduce_execute_partials(
-    op: *const argreduce_operator,
-    input: *const c_void,
-    input_bytes: usize,
-    values: *mut c_void,
-    value_bytes: usize,
-    indices: *mut c_void,
-    index_bytes: usize,
-) -> argreduce_status {
-    // SAFETY: what is asked for above is what `execute_partials_on` asks for.
-    guarded(|| unsafe {
-        execute_partials_on(op, &Sequential, (input, input_bytes), (values, value_bytes), (indices, index_bytes))
-    })
-}
-
-/// As argreduce_execute_partials(), on the threads of an executor; if that is NULL, on the caller's alone.
-///
-/// # Safety
-/// As argreduce_execute_on().
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn argreduce_execute_partials_on(
-    op: *const argreduce_operator,
-    executor: *const argreduce_executor,
-    input: *const c_void,
-    input_bytes: usize,
-    values: *mut c_void,
-    value_bytes: usize,
-    indices: *mut c_void,
-    index_bytes: usize,
-) -> argreduce_status {
-    // SAFETY: what is asked for above is what both ask for.
-    guarded(|| unsafe {
-        let lent = executor::lent(executor)?;
-        let (values, indices) = ((values, value_bytes), (indices, index_bytes));
-        execute_partials_on(op, Lent::or_sequential(&lent), (input, input_bytes), values, indices)
-    })
-}
-
-/// # Safety
-/// As argreduce_execute().
-unsafe fn execute_partials_on(
-    op: *const argreduce_operator,
-    executor: &dyn Executor,
-    (input, input_bytes): (*const c_void, usize),
-    (values, value_bytes): (*mut c_void, usize),
-    (indices, index_bytes): (*mut c_void, usize),
-) -> Result<(), Failure> {
-    let written = [("values", values.cast_const(), value_bytes), ("indices", indices.cast_const(), index_bytes)];
-    pointer::check_all_apart(&[("input", input, input_bytes)], &written)?;
-    // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
-    // `check_all_apart` has found each to share none with the others, so that two of them may be `mut`.
-    unsafe {
-        let values = pointer::buffer_mut(values, value_bytes, "values")?;
-        let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
-        let input = pointer::buffer(input, input_bytes, "input")?;
-        let (op, output) = (pointer::get(op, "op")?, PartialBuffers { indices, values });
-        op.run(Input::from(input).on(executor), output.into(), "argreduce_execute_partials_both() takes it")
-    }
-}
-
-/// Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
-/// the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and
-/// an index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The
-/// strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no
-/// element. If `count` is 0, `acc` and `other` may be NULL. An operator of ARGREDUCE_ARGMINMAX is refused: each of its
-/// answers is merged by an operator of its function.
-///
-/// # Safety
-/// `op` is NULL or compiled and not released yet; `acc` and `other` are NULL or point to what their types say; their
-/// elements are there, and nobody else writes them meanwhile (nor reads those of `acc`). What lies between elements is
-/// not touched.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn argreduce_merge(
-    op: *const argreduce_operator,
+/// As argreduce_merge() asks for.
+pub(super) unsafe fn merge(
+    op: &argreduce_operator,
     count: usize,
     acc: *const argreduce_pairs,
     other: *const argreduce_pairs,
-) -> argreduce_status {
-    guarded(|| {
-        // SAFETY: NULL or compiled and not released yet, as is asked for above; `get` tells NULL.
-        let (merge, types) = match unsafe { &pointer::get(op, "op")?.plan } {
-            Plan::Own(plan) => (plan.merge(), (plan.data_type(), plan.index_type())),
-            Plan::Both(_) => return Err(two_answers("merge each by an operator of its function, argmin or argmax")),
-            Plan::DirectMl(operator) => (operator.merge(), (operator.data_type(), operator.index_type())),
-        };
-        if count == 0 {
-            return Ok(());
+) -> Result<(), Failure> {
+    let Plan::One(plan) = &op.plan else {
+        return Err(two_answers("merge each by an operator of its function, argmin or argmax"));
+    };
+    let (merge, types) = plan.merge();
+    if count == 0 {
+        return Ok(());
+    }
+    // SAFETY: NULL or pairs, as is asked for above; `get` tells NULL.
+    let (acc, other) = unsafe { (pointer::get(acc, "acc")?, pointer::get(other, "other")?) };
+    let acc =
+        columns(acc, types, count, [["acc->values", "acc->value_stride"], ["acc->indices", "acc->index_stride"]])?;
+    let others = [["other->values", "other->value_stride"], ["other->indices", "other->index_stride"]];
+    let other = columns(other, types, count, others)?;
+    for to in &acc {
+        if to.stride.unsigned_abs() < to.size {
+            return Err(bad_stride(to, "has to be at least as long"));
         }
-        // SAFETY: NULL or pairs, as is asked for above; `get` tells NULL.
-        let (acc, other) = unsafe { (pointer::get(acc, "acc")?, pointer::get(other, "other")?) };
-        let acc =
-            columns(acc, types, count, ["acc->values", "acc->indices"], ["acc->value_stride", "acc->index_stride"])?;
-        let others = ["other->values", "other->indices"];
-        let other = columns(other, types, count, others, ["other->value_stride", "other->index_stride"])?;
-        for to in &acc {
-            if to.stride.unsigned_abs() < to.size {
-                return Err(bad_stride(to, "has to be at least as long"));
-            }
-        }
-        for (to, from) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            check_distinct(&acc[to], &other[from], count)?;
-        }
-        check_distinct(&acc[0], &acc[1], count)?;
-        // SAFETY: `columns` has found that each has `count` elements at aligned places, which are there and which
-        // nobody else touches, as is asked for above; and `check_distinct`, that none of `acc` is another one.
-        unsafe { merge_columns(merge, types, count, acc, other) }
-    })
+    }
+    for (to, from) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        check_distinct(&acc[to], &other[from], count)?;
+    }
+    check_distinct(&acc[0], &acc[1], count)?;
+    // SAFETY: `columns` has found that each has `count` elements at aligned places, which are there and which nobody
+    // else touches, as is asked for above; and `check_distinct`, that none of `acc` is another one.
+    unsafe { merge_columns(merge, types, count, acc, other) }
 }
 
 /// Elements at a stride.
@@ -175,48 +75,49 @@ fn bad_stride(column: &Column, rule: &str) -> Failure {
     Failure::new(ARGREDUCE_PAIR_STRIDE, format!("{stride_name} is {stride}: for elements of {size} bytes, it {rule}"))
 }
 
-/// The values and the indices, each checked.
+/// The values and the indices, each checked; and what messages call them, and their strides.
 fn columns(
     pairs: &argreduce_pairs,
     (data_type, index_type): (DataType, DataType),
     count: usize,
-    [values, indices]: [&'static str; 2],
-    [value_stride, index_stride]: [&'static str; 2],
+    [of_values, of_indices]: [[&'static str; 2]; 2],
 ) -> Result<[Column; 2], Failure> {
-    let argreduce_pairs { values: start, value_stride: stride, value_bytes: bytes, .. } = *pairs;
-    let size = data_type.size();
-    let values = (Column { start: start.cast(), stride, size, name: values, stride_name: value_stride }, bytes);
-    let argreduce_pairs { indices: start, index_stride: stride, index_bytes: bytes, .. } = *pairs;
-    let size = index_type.size();
-    let indices = (Column { start: start.cast(), stride, size, name: indices, stride_name: index_stride }, bytes);
-    for (column, bytes) in [&values, &indices] {
-        let Column { start, stride, size, name, .. } = *column;
-        if start.is_null() {
-            return Err(Failure::new(ARGREDUCE_NULL_POINTER, format!("{name} is NULL")));
-        }
-        if !(start as usize).is_multiple_of(size) {
-            let message = format!("{name} is misaligned: its address has to be a multiple of {size}");
-            return Err(Failure::new(ARGREDUCE_MISALIGNED, message));
-        }
-        if stride % size as isize != 0 {
-            return Err(bad_stride(column, "has to be a multiple of that"));
-        }
-        let span = (count - 1).checked_mul(stride.unsigned_abs()).and_then(|span| span.checked_add(size));
-        let Some(span) = span.filter(|&span| isize::try_from(span).is_ok()) else {
-            let message = format!("{name} cannot have {count} elements {stride} bytes apart: memory is not as large");
-            return Err(Failure::new(ARGREDUCE_BUFFER_TOO_LARGE, message));
-        };
-        if *bytes < span {
-            let message = format!("{name} has {bytes} bytes: {count} elements {stride} bytes apart span {span}");
-            return Err(Failure::new(ARGREDUCE_BUFFER_TOO_SHORT, message));
-        }
-        let lowest = if stride < 0 { (start as usize).checked_sub(span - size) } else { Some(start as usize) };
-        if lowest.and_then(|lowest| lowest.checked_add(span)).is_none() {
-            let message = format!("{name} leads beyond what memory can hold: {count} elements {stride} bytes apart");
-            return Err(Failure::new(ARGREDUCE_BUFFER_TOO_LARGE, message));
-        }
+    let &argreduce_pairs { values, value_stride, value_bytes, indices, index_stride, index_bytes } = pairs;
+    let values = column((values, value_stride, value_bytes), data_type.size(), count, of_values)?;
+    Ok([values, column((indices, index_stride, index_bytes), index_type.size(), count, of_indices)?])
+}
+
+fn column(
+    (start, stride, bytes): (*mut c_void, isize, usize),
+    size: usize,
+    count: usize,
+    [name, stride_name]: [&'static str; 2],
+) -> Result<Column, Failure> {
+    let column = Column { start: start.cast(), stride, size, name, stride_name };
+    if start.is_null() {
+        return Err(Failure::new(ARGREDUCE_NULL_POINTER, format!("{name} is NULL")));
     }
-    Ok([values.0, indices.0])
+    if !(start as usize).is_multiple_of(size) {
+        return Err(pointer::misaligned(size, name));
+    }
+    if stride % size as isize != 0 {
+        return Err(bad_stride(&column, "has to be a multiple of that"));
+    }
+    let span = (count - 1).checked_mul(stride.unsigned_abs()).and_then(|span| span.checked_add(size));
+    let Some(span) = span.filter(|&span| isize::try_from(span).is_ok()) else {
+        let message = format!("{name} cannot have {count} elements {stride} bytes apart: memory is not as large");
+        return Err(Failure::new(ARGREDUCE_BUFFER_TOO_LARGE, message));
+    };
+    if bytes < span {
+        let message = format!("{name} has {bytes} bytes: {count} elements {stride} bytes apart span {span}");
+        return Err(Failure::new(ARGREDUCE_BUFFER_TOO_SHORT, message));
+    }
+    let lowest = if stride < 0 { (start as usize).checked_sub(span - size) } else { Some(start as usize) };
+    if lowest.and_then(|lowest| lowest.checked_add(span)).is_none() {
+        let message = format!("{name} leads beyond what memory can hold: {count} elements {stride} bytes apart");
+        return Err(Failure::new(ARGREDUCE_BUFFER_TOO_LARGE, message));
+    }
+    Ok(column)
 }
 
 /// That no element of one shares a byte with one of the other. Most columns are told apart by where they begin and end,

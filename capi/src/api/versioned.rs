@@ -17,14 +17,18 @@ pub(crate) unsafe trait Versioned: Copy {
     /// How many bytes each version of it has had, the first one before all. The last one is that of this struct.
     const SIZES: &[usize];
 
-    /// Whether `SIZES` is what it has to be, as far as it can be seen.
+    /// Whether `SIZES` is what it has to be, as far as it can be seen; and whether the struct ends with a field. (If it
+    /// ended with padding, a field of the next version could lie there, in what callers of this one say nothing of. On
+    /// systems of 32 bits, which may align 64, who adds a field has to look.)
     const IS_RIGHT: bool = {
         let sizes = Self::SIZES;
         let mut n = 1;
         while n < sizes.len() && sizes[n - 1] < sizes[n] {
             n += 1;
         }
-        n == sizes.len() && sizes[0] >= size_of::<usize>() && sizes[n - 1] == size_of::<Self>()
+        let (last, whole) = (sizes[n - 1], size_of::<Self>());
+        let is_whole = last == whole || cfg!(not(target_pointer_width = "64")) && last.next_multiple_of(8) == whole;
+        n == sizes.len() && sizes[0] >= size_of::<usize>() && is_whole
     };
 }
 
@@ -34,7 +38,7 @@ pub(crate) unsafe trait Versioned: Copy {
 /// # Safety
 /// `from` is NULL, or misaligned, or points to a `usize`, and to as many bytes as that says.
 pub(crate) unsafe fn read<T: Versioned>(from: *const T, name: &str) -> Result<T, Failure> {
-    const { assert!(T::IS_RIGHT, "SIZES ascend to the size of the struct") };
+    const { assert!(T::IS_RIGHT, "SIZES ascend to the size of the struct, which ends with a field") };
     pointer::check(from, name)?;
     // SAFETY: `check` has found it neither NULL nor misaligned; then a `usize` is there, as the caller promises, which
     // is aligned, because the struct has one.

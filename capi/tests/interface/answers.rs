@@ -1,74 +1,117 @@
-//! What is right: every type by its number, every choice, values, strides, and eight threads at once.
+//! What is right: every type by its number, every choice of a description and of a call, strides, and eight threads at
+//! once.
 
+use super::executor::executor;
 use super::*;
 use crate::api::{desc, failure};
-use ::argreduce::{AxisDirection, DataType, Element, Layout, NanPolicy, ReduceFunction, reference};
+use ::argreduce::{AxisDirection, DataType, Element, Layout, NanPolicy, ReduceFunction, reference, with_element_type};
+use argreduce_guard::{Sample, directml::type_number};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Every function, direction and policy, to every index type, against the plain loops.
-fn check<T: Element>(input_type: u32, data: &[T]) {
-    let (sizes, strides, offset) = ([2, 3, 7], [30, -7, 1], 14);
-    let data: Vec<T> = (0..51).map(|n| data[n * n % 13 % data.len()]).collect();
-    let axes = [-1, 1];
-    let reduced = [false, true, true];
-    let reference_layout = Layout::strided(&[2, 3, 7], &[30, -7, 1], 14).unwrap();
-    for code in 0..8 {
-        let (function, direction, policy) = (code & 1, code >> 1 & 1, code >> 2);
-        let order = (
-            [ReduceFunction::ArgMax, ReduceFunction::ArgMin][function as usize],
-            [AxisDirection::Increasing, AxisDirection::Decreasing][direction as usize],
-            [NanPolicy::Propagate, NanPolicy::Ignore][policy as usize],
-        );
-        let expected = reference::arg_reduce(order, &reference_layout, &reduced, &data);
-        let desc = argreduce_desc {
-            function,
-            input_type,
-            input: argreduce_layout { offset, ..layout(&sizes, Some(&strides)) },
-            axis_direction: direction,
-            nan_policy: policy,
-            ..desc(&sizes, &axes)
-        };
-        let to = |output_type| compile(&argreduce_desc { output_type, ..desc }).unwrap();
-        let (mut i32s, mut i64s, mut u32s, mut u64s) = ([9_i32; 2], [9_i64; 2], [9_u32; 2], [9_u64; 2]);
-        assert_eq!(to(ARGREDUCE_INT32).execute(&data, &mut i32s), ARGREDUCE_OK);
-        assert_eq!(to(ARGREDUCE_INT64).execute(&data, &mut i64s), ARGREDUCE_OK);
-        assert_eq!(to(ARGREDUCE_UINT32).execute(&data, &mut u32s), ARGREDUCE_OK);
-        let (mut u8s, mut u16s) = ([9_u8; 2], [9_u16; 2]);
-        assert_eq!(to(ARGREDUCE_UINT8).execute(&data, &mut u8s), ARGREDUCE_OK);
-        assert_eq!(to(ARGREDUCE_UINT16).execute(&data, &mut u16s), ARGREDUCE_OK);
-        let mut values = [T::default(); 2];
-        assert_eq!(to(ARGREDUCE_UINT64).execute_with_values(&data, &mut u64s, &mut values), ARGREDUCE_OK);
-        let found =
-            [i32s.map(|i| i as usize), i64s.map(|i| i as usize), u32s.map(|i| i as usize), u64s.map(|i| i as usize)];
-        let narrow = [u8s.map(usize::from), u16s.map(usize::from)];
-        assert_eq!(
-            (found, narrow),
-            ([[expected[0], expected[1]]; 4], [[expected[0], expected[1]]; 2]),
-            "{order:?} of type {input_type}"
-        );
-        for (output, &index) in expected.iter().enumerate() {
-            let best = data[output * 30 + 14 - index / 7 * 7 + index % 7];
-            assert!(values[output] == best || best.is_nan() && values[output].is_nan());
+const SIZES: [usize; 3] = [OUTPUTS, 3, 70];
+const STRIDES: [isize; 3] = [230, -70, 1];
+const OFFSET: usize = 140;
+const OUTPUTS: usize = 40;
+const FILL: isize = 5;
+
+/// Some of the elements are there, and none of the third output's.
+fn is_there(n: usize) -> bool {
+    !n.is_multiple_of(3) && n / 210 != 2
+}
+
+/// Packed bytes, bits from the fifth on, and bytes backwards along the last axis.
+struct Masks {
+    bytes: Vec<u8>,
+    bits: Vec<u8>,
+    backwards: Vec<u8>,
+}
+
+const BACKWARDS: [i64; 3] = [210, 70, -1];
+
+impl Masks {
+    fn new() -> Masks {
+        let count: usize = SIZES.iter().product();
+        let mut bits = vec![0; (5 + count).div_ceil(8)];
+        (0..count).filter(|&n| is_there(n)).for_each(|n| bits[(5 + n) / 8] |= 1 << ((5 + n) % 8));
+        let byte = |n| if is_there(n) { 1 + n as u8 % 255 } else { 0 };
+        let backwards = |n: usize| byte(n / 70 * 70 + 69 - n % 70);
+        Masks { bytes: (0..count).map(byte).collect(), bits, backwards: (0..count).map(backwards).collect() }
+    }
+
+    fn each(&self) -> [argreduce_mask; 3] {
+        let bits = argreduce_mask { offset: 5, kind: ARGREDUCE_MASK_BITS, ..mask(&self.bits) };
+        let backwards = argreduce_mask { offset: 69, strides: BACKWARDS.as_ptr(), ..mask(&self.backwards) };
+        [mask(&self.bytes), bits, backwards]
+    }
+}
+
+/// Every function, direction and policy, under every mask or none, on threads or not, to indices, to values and to
+/// partial answers: against the plain loops.
+fn check<T: Element + Sample, I: Index>() {
+    let (input_type, index_type) = (type_number(T::DATA_TYPE.name()), type_number(I::NAME));
+    // Of each output, other values than of the one before: more of them, and so the extremes and NaN, too.
+    let value = |n: usize| T::SPECIAL[n * n % 1013 % 13 % (1 + n / 230 % T::SPECIAL.len())];
+    let data: Vec<T> = (0..OUTPUTS * 230).map(value).collect();
+    let layout = Layout::strided(&SIZES, &STRIDES, OFFSET).unwrap();
+    let at = |output: usize, index: usize| data[output * 230 + OFFSET - index / 70 * 70 + index % 70];
+    let (masks, calls) = (Masks::new(), AtomicUsize::new(0));
+    let (masks, threads) = (masks.each(), executor(&calls, 3));
+    let (sizes, strides) = (SIZES.map(|n| n as i64), STRIDES.map(|n| n as i64));
+    for code in 0..4 * 4 * 3 {
+        let (axis_direction, nan_policy, function) = (code & 1, code >> 1 & 1, code / 16);
+        let mask = masks.get(code as usize / 4 % 4).map_or(null(), |mask| &raw const *mask);
+        let wanted = [&[1][..], &[0], &[0, 1]][function as usize];
+        let expected = ReduceFunction::ALL.map(|function| {
+            let order = (function, AxisDirection::ALL[axis_direction as usize], NanPolicy::ALL[nan_policy as usize]);
+            let is_there = |n| mask.is_null() || is_there(n);
+            reference::arg_reduce_masked(order, &layout, &[false, true, true], &data, is_there)
+        });
+        let function = [ARGREDUCE_ARGMAX, ARGREDUCE_ARGMIN, ARGREDUCE_ARGMINMAX][function as usize];
+        let input = argreduce_layout { offset: OFFSET as i64, ..super::layout(&sizes, Some(&strides)) };
+        let desc = argreduce_desc { fill: FILL as i64, has_fill: 1, ..super::desc(&sizes, &[-1, 1]) };
+        let desc = argreduce_desc { function, input_type, input, index_type, axis_direction, nan_policy, ..desc };
+        let op = compile(&desc).unwrap();
+        for way in 0..6 {
+            let (has_values, is_partial) = (way % 3 > 0, u32::from(way % 3 == 2));
+            let executor = if way > 2 { &raw const threads } else { null() };
+            let mut found = Found::<I, T>::new(wanted.len(), OUTPUTS, if has_values { OUTPUTS } else { 0 });
+            let call = argreduce_call { mask, executor, is_partial, ..found.call(&data) };
+            assert_eq!(op.run(&call), ARGREDUCE_OK, "{}", message());
+            for (n, &which) in wanted.iter().enumerate() {
+                let (expected, none) = (&expected[which], if is_partial == 1 { -1 } else { FILL });
+                let index = |index: &Option<usize>| I::at(index.map_or(none, |index| index as isize), 0, 0);
+                let indices: Vec<I> = expected.iter().map(index).collect();
+                assert_eq!(found.indices[n], indices, "{} of {way}", op.describe(300));
+                // As bits, because NaN is not equal to itself.
+                let value = |(output, index): (usize, &Option<usize>)| index.map_or(0, |n| at(output, n).bits());
+                let values: Vec<u64> = expected.iter().enumerate().map(value).collect();
+                let bits: Vec<u64> = found.values[n].iter().map(|value| value.bits()).collect();
+                assert_eq!(bits, values[..bits.len()], "{} of {way}, values", op.describe(300));
+            }
         }
     }
+    assert!(calls.load(Relaxed) > 0);
 }
 
 #[test]
 fn every_type() {
-    check(ARGREDUCE_FLOAT32, &[1.0_f32, -0.0, 0.0, f32::NAN, f32::INFINITY]);
-    check(ARGREDUCE_FLOAT64, &[1.0_f64, -0.0, 0.0, f64::NAN, f64::NEG_INFINITY]);
-    check(ARGREDUCE_INT8, &[1_i8, -1, i8::MIN, i8::MAX]);
-    check(ARGREDUCE_INT16, &[1_i16, -1, i16::MIN, i16::MAX]);
-    check(ARGREDUCE_INT32, &[1_i32, -1, i32::MIN, i32::MAX]);
-    check(ARGREDUCE_INT64, &[1_i64, -1, i64::MIN, i64::MAX]);
-    check(ARGREDUCE_UINT8, &[1_u8, 127, 128, 255]);
-    check(ARGREDUCE_UINT16, &[1_u16, 0x7fff, 0x8000, u16::MAX]);
-    check(ARGREDUCE_UINT32, &[1_u32, 0x7fff_ffff, 0x8000_0000, u32::MAX]);
-    check(ARGREDUCE_UINT64, &[1_u64, u64::MAX >> 1, 1 << 63, u64::MAX]);
-    check(ARGREDUCE_BOOL, &[false, true, true]);
-    // Any byte but 0 is true.
-    check(ARGREDUCE_BOOL, &[0_u8, 0xff]);
-    check(ARGREDUCE_FLOAT16, &[half::f16::ONE, half::f16::NEG_ZERO, half::f16::ZERO, half::f16::NAN]);
-    check(ARGREDUCE_BFLOAT16, &[half::bf16::ONE, half::bf16::NEG_ZERO, half::bf16::ZERO, half::bf16::NAN]);
+    for data_type in DataType::ALL {
+        with_element_type!(data_type, T => check::<T, u16>());
+    }
+    check::<f32, i32>();
+    check::<f32, i64>();
+    check::<f32, u32>();
+    check::<f32, u64>();
+    check::<f32, u8>();
+}
+
+#[test]
+fn any_byte_but_0_is_true() {
+    let function = ARGREDUCE_ARGMINMAX;
+    let op = compile(&argreduce_desc { function, input_type: ARGREDUCE_BOOL, ..desc(&[2, 4], &[1]) }).unwrap();
+    let mut found = Found::<u32, u8>::new(2, 2, 2);
+    assert_eq!(op.run(&found.call(&[0, 0x80, 0, 0x80, 255, 255, 0, 255])), ARGREDUCE_OK);
+    assert_eq!(found, Found { indices: [vec![0, 2], vec![1, 0]], values: [vec![0, 0], vec![0x80, 255]] });
 }
 
 /// What the library has, descriptions can ask for: each value has one number.
@@ -83,64 +126,69 @@ fn every_value_has_a_number() {
     NanPolicy::ALL.into_iter().for_each(|value| assert_eq!(numbers(value, desc::nan_policy), 1, "{value}"));
 }
 
+/// Indices at an output layout of their own: what lies between them is left alone, and values are packed.
 #[test]
-fn strided_output_leaves_gaps_alone() {
-    let operator = compile(&argreduce_desc {
-        output: argreduce_layout { offset: 5, ..layout(&[3, 1], Some(&[-2, 0])) },
-        ..desc(&[3, 4], &[1])
-    });
-    let mut output = [9_u32; 7];
-    let input = [0.0_f32, 1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0];
-    assert_eq!(operator.unwrap().execute(&input, &mut output), ARGREDUCE_OK);
-    assert_eq!(output, [9, 3, 9, 0, 9, 1, 9]);
+fn strided_outputs_leave_gaps_alone() {
+    let output = argreduce_layout { offset: 5, ..layout(&[3, 1], Some(&[-2, 0])) };
+    let desc = argreduce_desc { index_type: ARGREDUCE_UINT8, output, ..desc(&[3, 4], &[1]) };
+    let input = [0.0_f32, 1.0, 0.0, -1.0, 2.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 3.0];
+    let both = compile(&argreduce_desc { function: ARGREDUCE_ARGMINMAX, ..desc }).unwrap();
+    assert_eq!(both.bytes(), Ok([48, 6, 12]));
+    let mut found = Found::<u8, f32>::new(2, 6, 3);
+    assert_eq!(both.run(&found.call(&input)), ARGREDUCE_OK, "{}", message());
+    assert_eq!(found.indices, [vec![99, 1, 99, 1, 99, 3], vec![99, 0, 99, 0, 99, 1]]);
+    assert_eq!(found.values, [vec![-1.0, 0.0, 0.0], vec![1.0, 2.0, 5.0]]);
+    // Partial answers are packed.
+    let mut found = Found::<u8, f32>::new(2, 3, 3);
+    assert_eq!(both.run(&argreduce_call { is_partial: 1, ..found.call(&input) }), ARGREDUCE_OK, "{}", message());
+    assert_eq!(found.indices, [vec![3, 1, 1], vec![1, 0, 0]]);
+    let mut indices = [9_u8; 7];
+    assert_eq!(compile(&desc).unwrap().execute(&input, &mut indices), ARGREDUCE_OK);
+    assert_eq!(indices, [9, 0, 9, 0, 9, 1, 9]);
 }
 
 #[test]
-fn rank_0_no_axes_and_empty() {
-    let mut output = [9_u32; 2];
-    assert_eq!(
-        compile(&argreduce_desc { input: PACKED, ..desc(&[], &[]) }).unwrap().execute(&[1.0_f32], &mut output),
-        0
-    );
-    assert_eq!(output, [0, 9]);
-    assert_eq!(compile(&desc(&[2], &[])).unwrap().execute(&[1.0_f32, 2.0], &mut output), 0);
-    assert_eq!(output, [0, 0]);
+fn rank_0_no_axes_all_axes_and_empty() {
+    let mut indices = [9_u32; 2];
+    let good = desc(&[2, 3], &[1]);
+    let scalar = argreduce_desc { input: PACKED, ..desc(&[], &[]) };
+    let all = |desc| argreduce_desc { axis_count: ARGREDUCE_ALL_AXES, axes: null(), ..desc };
+    for desc in [scalar, all(scalar)] {
+        assert_eq!((compile(&desc).unwrap().execute(&[1.0_f32], &mut indices), indices), (ARGREDUCE_OK, [0, 9]));
+    }
+    assert_eq!(compile(&desc(&[2], &[])).unwrap().execute(&[1.0_f32, 2.0], &mut indices), ARGREDUCE_OK);
+    assert_eq!(indices, [0, 0]);
+    assert_eq!(compile(&all(good)).unwrap().execute(&[1.0_f32, 2.0, 3.0, 4.0, 9.0, 5.0], &mut indices), ARGREDUCE_OK);
+    assert_eq!(indices, [4, 0]);
     // Nothing to write: no buffers are needed either.
-    let empty = compile(&desc(&[0, 3], &[1])).unwrap();
-    // SAFETY: buffers of 0 bytes.
-    let status = unsafe { argreduce_execute(empty.0, null(), 0, null_mut(), 0) };
-    assert_eq!(status, ARGREDUCE_OK);
-    // SAFETY: as above.
-    let status = unsafe { argreduce_execute_with_values(empty.0, null(), 0, null_mut(), 0, null_mut(), 0) };
-    assert_eq!(status, ARGREDUCE_OK);
+    for function in [ARGREDUCE_ARGMAX, ARGREDUCE_ARGMINMAX] {
+        let empty = compile(&argreduce_desc { function, ..desc(&[0, 3], &[1]) }).unwrap();
+        for is_partial in [0, 1] {
+            let call = argreduce_call { is_partial, ..Found::<u32, f32>::new(0, 0, 0).call(&[]) };
+            assert_eq!(empty.run(&call), ARGREDUCE_OK, "{}", message());
+        }
+        let status = empty.execute::<f32, u32>(&[], &mut []);
+        assert_eq!(status == ARGREDUCE_OK, function == ARGREDUCE_ARGMAX);
+    }
 }
 
-/// Executes with buffers of exactly the required bytes, and is refused with one byte less in any of them.
+/// Runs with buffers of exactly the required bytes, and is refused with one byte less in any of them.
 #[track_caller]
 pub(super) fn bytes_are_the_least(operator: &Operator, expected: [usize; 3]) {
     assert_eq!(operator.bytes(), Ok(expected));
-    let (block, mut output, mut values) = ([0_u64; 64], [0_u64; 64], [0_u64; 64]);
-    assert!(expected.iter().all(|&bytes| bytes <= size_of_val(&block)));
-    let mut execute = |[input_bytes, output_bytes, values_bytes]: [usize; 3]| {
-        // SAFETY: the buffers have at least as many bytes as said.
-        unsafe {
-            argreduce_execute_with_values(
-                operator.0,
-                block.as_ptr().cast(),
-                input_bytes,
-                output.as_mut_ptr().cast(),
-                output_bytes,
-                values.as_mut_ptr().cast(),
-                values_bytes,
-            )
-        }
+    let mut blocks = [[0_u64; 64]; 3];
+    assert!(expected.iter().all(|&bytes| bytes <= size_of_val(&blocks[0])));
+    let mut run = |bytes: [usize; 3]| {
+        let [input, indices, values] = [0, 1, 2].map(|n| (place(&mut blocks[n]).0, bytes[n]));
+        let none = (null_mut(), 0);
+        operator.run(&call(input, [indices, none], [values, none]))
     };
-    assert_eq!(execute(expected), ARGREDUCE_OK);
+    assert_eq!(run(expected), ARGREDUCE_OK);
     for buffer in 0..3 {
         let mut bytes = expected;
         if bytes[buffer] > 0 {
             bytes[buffer] -= 1;
-            assert_eq!(execute(bytes), ARGREDUCE_BUFFER_TOO_SHORT, "{bytes:?}");
+            assert_eq!(run(bytes), ARGREDUCE_BUFFER_TOO_SHORT, "{bytes:?}");
         }
     }
 }
@@ -151,7 +199,7 @@ fn operator_bytes() {
     let of = |desc, expected| bytes_are_the_least(&compile(&desc).unwrap(), expected);
     of(packed, [96, 32, 32]);
     of(argreduce_desc { input_type: ARGREDUCE_FLOAT64, ..packed }, [192, 32, 64]);
-    of(argreduce_desc { input_type: ARGREDUCE_BOOL, output_type: ARGREDUCE_INT64, ..packed }, [24, 64, 8]);
+    of(argreduce_desc { input_type: ARGREDUCE_BOOL, index_type: ARGREDUCE_INT64, ..packed }, [24, 64, 8]);
     // A view of each: the last element is at 7 + 2 * 5 + 1, the last index at 1 + 2 * 3.
     let (input, output) = (layout(&[3, 2], Some(&[5, 1])), layout(&[3, 1], Some(&[3, 7])));
     let (input, output) = (argreduce_layout { offset: 7, ..input }, argreduce_layout { offset: 1, ..output });
@@ -161,16 +209,52 @@ fn operator_bytes() {
 }
 
 #[test]
-fn isa_and_version() {
-    let operator = compile(&desc(&[2, 3], &[1])).unwrap();
+fn isa_description_and_version() {
     // SAFETY: valid as long as the operator.
-    let isa = unsafe { CStr::from_ptr(argreduce_operator_isa(operator.0)) }.to_str().unwrap();
-    assert!(Isa::available().any(|available| available.name() == isa), "{isa}");
+    let isa = |op: &Operator| unsafe { CStr::from_ptr(argreduce_operator_isa(op.0)) }.to_str().unwrap().to_string();
+    let good = argreduce_desc { function: ARGREDUCE_ARGMINMAX, ..desc(&[2, 30], &[1]) };
+    let found = isa(&compile(&good).unwrap());
+    assert!(Isa::available().any(|available| available.name() == found), "{found}");
+    let op = compile(&argreduce_desc { isa: c"portable".as_ptr(), ..good }).unwrap();
+    assert_eq!(isa(&op), "portable");
+
+    let whole = "argminmax of f32 [2, 30] over axes [1] to u32 [2, 1], increasing, nan propagate: \
+                 outputs [2] of [30], rows, portable";
+    for bytes in [1, 2, 9, whole.len(), whole.len() + 1, 300] {
+        assert_eq!(op.describe(bytes), whole[..whole.len().min(bytes - 1)]);
+    }
+    let mut text = [b'x'; 2];
+    // SAFETY: NULL and no bytes are what this is about.
+    unsafe {
+        argreduce_operator_describe(op.0, null_mut(), 9);
+        argreduce_operator_describe(op.0, text.as_mut_ptr().cast(), 0);
+        assert_eq!(text, *b"xx");
+        argreduce_operator_describe(null(), text.as_mut_ptr().cast(), 2);
+    }
+    assert_eq!((text, message()), (*b"\0x", "op is NULL".to_string()));
+
     let macros = [ARGREDUCE_VERSION_MAJOR, ARGREDUCE_VERSION_MINOR, ARGREDUCE_VERSION_PATCH];
     assert_eq!(macros.map(|part| part.to_string()).join("."), env!("CARGO_PKG_VERSION"));
     let version = argreduce_version();
     let version = format!("{}.{}.{}", version >> 16, version >> 8 & 255, version & 255);
     assert_eq!(version, env!("CARGO_PKG_VERSION"));
+}
+
+/// Each has the name of its constant.
+#[test]
+fn names_of_statuses() {
+    // SAFETY: never NULL, and constant.
+    let name = |status| unsafe { CStr::from_ptr(argreduce_status_name(status)) }.to_str().unwrap();
+    let constants = include_str!("../../src/api/codes.rs").lines().filter_map(|line| {
+        let (name, number) = line.strip_prefix("pub const ")?.split_once(": argreduce_status = ")?;
+        Some((name, number.strip_suffix(';')?.parse().unwrap()))
+    });
+    let constants: Vec<(&str, argreduce_status)> = constants.collect();
+    assert_eq!((constants[0], constants.len()), (("ARGREDUCE_OK", ARGREDUCE_OK), 34));
+    constants.iter().for_each(|&(constant, status)| assert_eq!(name(status), constant));
+    for status in [-1, constants.len() as argreduce_status, argreduce_status::MIN, argreduce_status::MAX] {
+        assert_eq!(name(status), "unknown");
+    }
 }
 
 #[test]
@@ -183,13 +267,13 @@ fn eight_threads_share_an_operator() {
                 for round in 0..100 {
                     let best = (thread * 13 + round) % 100;
                     let input: Vec<f32> = (0..6400).map(|n| if n % 100 == best { 1.0 } else { 0.0 }).collect();
-                    let mut output = [999_u32; 64];
-                    assert_eq!(operator.execute(&input, &mut output), ARGREDUCE_OK);
-                    assert_eq!(output, [best as u32; 64]);
+                    let mut indices = [999_u32; 64];
+                    assert_eq!(operator.execute(&input, &mut indices), ARGREDUCE_OK);
+                    assert_eq!(indices, [best as u32; 64]);
                     // Each thread has messages of its own.
-                    assert_ne!(operator.execute(&input[..thread + 1], &mut output), ARGREDUCE_OK);
-                    let expected = format!("the input slice has {} elements of f32: the layout needs 6400", thread + 1);
-                    assert_eq!(message(), expected);
+                    let bytes = 4 * (thread + 1);
+                    assert_ne!(operator.execute(&input[..thread + 1], &mut indices), ARGREDUCE_OK);
+                    assert_eq!(message(), format!("input has {bytes} bytes: the operator needs 25600"));
                 }
             });
         }

@@ -1,8 +1,10 @@
 //! DirectML's descriptors, built with Microsoft's own declarations of them and passed by pointer.
 
 use super::answers::bytes_are_the_least;
+use super::executor::executor;
 use super::*;
 use argreduce_guard::directml::{Rule, cases, type_number};
+use std::sync::atomic::AtomicUsize;
 use windows::Win32::AI::MachineLearning::DirectML::*;
 
 /// A tensor's descriptor. The test keeps the sizes and strides that it points to.
@@ -80,10 +82,17 @@ fn all_three_types() {
         let mut found = [9_u32; 2];
         assert_eq!(compile_desc(DML_OPERATOR_ARGMIN, &argmin, 0).unwrap().execute(&ROWS, &mut found), ARGREDUCE_OK);
         assert_eq!(found, smallest);
-        let mut best = [0.0; 2];
         let operator = compile_desc(DML_OPERATOR_ARGMAX, &argmax, 0).unwrap();
-        assert_eq!(operator.execute_with_values(&ROWS, &mut found, &mut best), ARGREDUCE_OK);
-        assert_eq!((found, best), (largest, [5.0, 7.0]));
+        for is_partial in [0, 1] {
+            let (mut found, calls) = (Found::<u32, f32>::new(1, 2, 2), AtomicUsize::new(0));
+            let executor = &executor(&calls, 2);
+            let call = argreduce_call { executor, is_partial, ..found.call(&ROWS) };
+            assert_eq!(operator.run(&call), ARGREDUCE_OK, "{}", message());
+            assert_eq!(found, Found { indices: [largest.to_vec(), vec![]], values: [vec![5.0, 7.0], vec![]] });
+            let message = "an operator of DirectML takes no mask: all elements are there";
+            let mask = &mask(&[1; 10]);
+            refused(operator.run(&argreduce_call { mask, ..call }), ARGREDUCE_MASK_MISMATCH, message);
+        }
     }
     for (function, expected) in [(DML_REDUCE_FUNCTION_ARGMIN, [0, 1]), (DML_REDUCE_FUNCTION_ARGMAX, [1, 0])] {
         let reduce = reduce_desc(function, &desc);
@@ -142,7 +151,7 @@ fn operator_bytes() {
         bytes_are_the_least(&compile(input, output), [input as usize, output as usize, 3]);
     }
     for bytes in [1 << 63, u64::MAX - 3] {
-        for (name, operator) in [("input", compile(bytes, 24)), ("output", compile(16, bytes))] {
+        for (name, operator) in [("input", compile(bytes, 24)), ("indices", compile(16, bytes))] {
             let message = format!("{name} cannot have {bytes} bytes: memory does not hold as many");
             refused(operator.bytes().unwrap_err(), ARGREDUCE_BUFFER_TOO_LARGE, &message);
         }
@@ -181,16 +190,6 @@ fn rules() {
             (result, _) => panic!("{case:?}: {result:?}"),
         }
     }
-}
-
-#[test]
-fn buffers_are_as_long_as_said() {
-    let input = buffer(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 3], None, 28);
-    let operator = argmax(input, buffer(DML_TENSOR_DATA_TYPE_UINT32, &[2, 1], None, 8), &[1]).unwrap();
-    let mut output = [9_u32; 2];
-    let message = "the buffer of InputTensor has 24 bytes: TotalTensorSizeInBytes is 28";
-    refused(operator.execute(&[0.0_f32; 6], &mut output), ARGREDUCE_BUFFER_TOO_SHORT, message);
-    assert_eq!(output, [9; 2]);
 }
 
 /// What only C can get wrong.

@@ -6,7 +6,6 @@
 mod api;
 
 mod answers;
-mod both;
 mod directml;
 mod executor;
 mod header;
@@ -14,7 +13,7 @@ mod hostile;
 mod messages;
 mod parts;
 
-use ::argreduce::Isa;
+use ::argreduce::{Index, Isa};
 use api::*;
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
@@ -38,18 +37,96 @@ fn layout(sizes: &[i64], strides: Option<&[i64]>) -> argreduce_layout {
 
 const PACKED: argreduce_layout = argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 };
 
+/// As a program has it that says nothing: zeros, but for the size.
+const DESC: argreduce_desc = argreduce_desc {
+    size: size_of::<argreduce_desc>(),
+    function: 0,
+    input_type: 0,
+    input: PACKED,
+    index_type: 0,
+    output: PACKED,
+    axis_count: 0,
+    axes: null(),
+    axis_direction: 0,
+    nan_policy: 0,
+    whole_sizes: null(),
+    start: null(),
+    fill: 0,
+    has_fill: 0,
+    reserved: 0,
+    isa: null(),
+};
+
 /// An argmax of packed f32 to u32.
 fn desc(sizes: &[i64], axes: &[i64]) -> argreduce_desc {
     argreduce_desc {
-        function: ARGREDUCE_ARGMAX,
         input_type: ARGREDUCE_FLOAT32,
         input: layout(sizes, None),
-        output_type: ARGREDUCE_UINT32,
-        output: PACKED,
+        index_type: ARGREDUCE_UINT32,
         axis_count: axes.len() as u32,
         axes: axes.as_ptr(),
-        axis_direction: ARGREDUCE_INCREASING,
-        nan_policy: ARGREDUCE_PROPAGATE,
+        ..DESC
+    }
+}
+
+/// A byte for each element.
+fn mask(bytes: &[u8]) -> argreduce_mask {
+    argreduce_mask {
+        size: size_of::<argreduce_mask>(),
+        data: bytes.as_ptr().cast(),
+        bytes: bytes.len(),
+        offset: 0,
+        strides: null(),
+        kind: ARGREDUCE_MASK_BYTES,
+        reserved: 0,
+    }
+}
+
+/// Where a buffer is, and how many bytes it has.
+type Place = (*mut c_void, usize);
+
+fn place<X>(slice: &mut [X]) -> Place {
+    // No element is no pointer.
+    if slice.is_empty() { (null_mut(), 0) } else { (slice.as_mut_ptr().cast(), size_of_val(slice)) }
+}
+
+/// A call of nothing but buffers.
+fn call((input, input_bytes): Place, indices: [Place; 2], values: [Place; 2]) -> argreduce_call {
+    argreduce_call {
+        size: size_of::<argreduce_call>(),
+        input,
+        input_bytes,
+        executor: null(),
+        mask: null(),
+        indices: indices.map(|place| place.0),
+        index_bytes: indices.map(|place| place.1),
+        values: values.map(|place| place.0),
+        value_bytes: values.map(|place| place.1),
+        is_partial: 0,
+        reserved: 0,
+    }
+}
+
+/// Where the answers of a call go: of an argminmax, those of the smallest first; of others, the second ones are empty.
+#[derive(Clone, Debug, PartialEq)]
+struct Found<I, T> {
+    indices: [Vec<I>; 2],
+    values: [Vec<T>; 2],
+}
+
+impl<I: Index, T: Clone + Default> Found<I, T> {
+    /// With places for so many indices and values of each answer, and a 99 in those of the indices.
+    fn new(answers: usize, indices: usize, values: usize) -> Found<I, T> {
+        let of = |n: usize, count: usize| if n < answers { count } else { 0 };
+        Found {
+            indices: [0, 1].map(|n| vec![I::at(99, 0, 0); of(n, indices)]),
+            values: [0, 1].map(|n| vec![T::default(); of(n, values)]),
+        }
+    }
+
+    fn call(&mut self, input: &[T]) -> argreduce_call {
+        let input = (input.as_ptr().cast_mut().cast(), size_of_val(input));
+        call(input, self.indices.each_mut().map(|x| place(x)), self.values.each_mut().map(|x| place(x)))
     }
 }
 
@@ -91,41 +168,33 @@ impl Drop for Operator {
 }
 
 impl Operator {
-    /// What the input, the output and the values need.
+    /// What the input, the indices and the values need.
     fn bytes(&self) -> Result<[usize; 3], argreduce_status> {
-        let [mut input, mut output, mut values] = [9; 3];
+        let [mut input, mut indices, mut values] = [9; 3];
         // SAFETY: compiled, and not released yet; three places to write to.
-        let status = unsafe { argreduce_operator_bytes(self.0, &mut input, &mut output, &mut values) };
-        let bytes = [input, output, values];
+        let status = unsafe { argreduce_operator_bytes(self.0, &mut input, &mut indices, &mut values) };
+        let bytes = [input, indices, values];
         assert!(status == ARGREDUCE_OK || bytes == [9; 3]);
         if status == ARGREDUCE_OK { Ok(bytes) } else { Err(status) }
     }
 
-    fn execute<T, I>(&self, input: &[T], output: &mut [I]) -> argreduce_status {
-        // SAFETY: the buffers are as long as said.
-        unsafe {
-            argreduce_execute(
-                self.0,
-                input.as_ptr().cast(),
-                size_of_val(input),
-                output.as_mut_ptr().cast(),
-                size_of_val(output),
-            )
-        }
+    fn run(&self, call: &argreduce_call) -> argreduce_status {
+        // SAFETY: calls of these tests are what they say, as far as it is read before it is refused.
+        unsafe { argreduce_run(self.0, call) }
     }
 
-    fn execute_with_values<T, I>(&self, input: &[T], output: &mut [I], values: &mut [T]) -> argreduce_status {
+    fn execute<T, I>(&self, input: &[T], indices: &mut [I]) -> argreduce_status {
+        let (from, bytes) = (input.as_ptr().cast(), size_of_val(input));
         // SAFETY: the buffers are as long as said.
-        unsafe {
-            argreduce_execute_with_values(
-                self.0,
-                input.as_ptr().cast(),
-                size_of_val(input),
-                output.as_mut_ptr().cast(),
-                size_of_val(output),
-                values.as_mut_ptr().cast(),
-                size_of_val(values),
-            )
-        }
+        unsafe { argreduce_execute(self.0, from, bytes, indices.as_mut_ptr().cast(), size_of_val(indices)) }
+    }
+
+    /// What it says of itself, in a buffer of so many bytes.
+    fn describe(&self, bytes: usize) -> String {
+        let mut text = vec![b'x'; bytes + 1];
+        // SAFETY: compiled; as many bytes as said.
+        unsafe { argreduce_operator_describe(self.0, text.as_mut_ptr().cast(), bytes) };
+        assert_eq!(text.pop(), Some(b'x'), "no byte more than said");
+        CStr::from_bytes_until_nul(&text).unwrap().to_str().unwrap().to_string()
     }
 }

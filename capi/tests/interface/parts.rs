@@ -1,26 +1,6 @@
-//! Windows, partial answers and merging from C: answers at any strides, and what is wrong with any of them.
+//! Parts and merging from C: answers at any strides, and what is wrong with any of them.
 
 use super::*;
-
-fn compile_window(desc: &argreduce_desc, whole: &[i64], start: &[i64]) -> Result<Operator, argreduce_status> {
-    // SAFETY: descriptions of these tests keep what they point to; both lists are as long as the rank.
-    finish(|out| unsafe { argreduce_compile_window(desc, whole.as_ptr(), start.as_ptr(), out) })
-}
-
-fn execute_partials(op: &Operator, input: &[f32], values: &mut [f32], indices: &mut [u32]) -> argreduce_status {
-    // SAFETY: the buffers are as long as said.
-    unsafe {
-        argreduce_execute_partials(
-            op.0,
-            input.as_ptr().cast(),
-            size_of_val(input),
-            values.as_mut_ptr().cast(),
-            size_of_val(values),
-            indices.as_mut_ptr().cast(),
-            size_of_val(indices),
-        )
-    }
-}
 
 /// Packed partial answers.
 fn pairs(values: &mut [f32], indices: &mut [u32]) -> argreduce_pairs {
@@ -34,31 +14,47 @@ fn pairs(values: &mut [f32], indices: &mut [u32]) -> argreduce_pairs {
     }
 }
 
+/// A part for each thread of a program, say, and one of nothing: they merge in any order, those of the smallest and of
+/// the largest by an operator of their own.
 #[test]
 fn parts_merge() {
-    let [left, right] = [[1.0, 5.0, 2.0, 7.0, 0.0, 7.0], [5.0, 5.0, 0.0, 8.0, f32::NAN, 8.0]];
-    let (desc, whole) = (desc(&[2, 3], &[1]), [2, 6]);
-    let (first, second) =
-        (compile_window(&desc, &whole, &[0, 0]).unwrap(), compile_window(&desc, &whole, &[0, 3]).unwrap());
-    let (mut values, mut indices) = ([0.0; 2], [9; 2]);
-    assert_eq!(execute_partials(&first, &left, &mut values, &mut indices), ARGREDUCE_OK);
-    assert_eq!((values, indices), ([5.0, 7.0], [1, 0]));
-    let (mut other_values, mut other_indices) = ([0.0; 2], [9; 2]);
-    assert_eq!(execute_partials(&second, &right, &mut other_values, &mut other_indices), ARGREDUCE_OK);
-    let (acc, other) = (pairs(&mut values, &mut indices), pairs(&mut other_values, &mut other_indices));
-    // SAFETY: pairs of these tests point to as many elements as they say.
-    assert_eq!(unsafe { argreduce_merge(first.0, 2, &acc, &other) }, ARGREDUCE_OK);
-    assert_eq!((values[0], indices), (5.0, [1, 4]));
-    assert!(values[1].is_nan());
-
-    // An empty part.
-    let empty = compile_window(&super::desc(&[2, 0], &[1]), &whole, &[0, 6]).unwrap();
-    assert_eq!(execute_partials(&empty, &[], &mut values, &mut indices), ARGREDUCE_OK);
-    assert_eq!((values, indices), ([0.0; 2], [u32::MAX; 2]));
-    let message = "axis 1 has size 0 in the part: an empty part has no index, only partial answers to merge with \
-         those of others";
-    refused(empty.execute::<f32, u32>(&[], &mut indices), ARGREDUCE_EMPTY_REDUCTION, message);
-    assert_eq!(indices, [u32::MAX; 2]);
+    let mut input: Vec<f32> = (0..2 * 90).map(|n| (n * n % 37) as f32).collect();
+    input[150] = f32::NAN;
+    let window = |function, [start, size]: [i64; 2]| {
+        let sizes = [2, size];
+        let input = layout(&sizes, Some(&[90, 1]));
+        let (whole_sizes, start) = ([2, 90], [0, start]);
+        let (whole_sizes, start) = (whole_sizes.as_ptr(), start.as_ptr());
+        compile(&argreduce_desc { function, input, whole_sizes, start, ..desc(&sizes, &[1]) }).unwrap()
+    };
+    let functions = [ARGREDUCE_ARGMIN, ARGREDUCE_ARGMAX];
+    for (function, mergers) in [(ARGREDUCE_ARGMAX, &functions[1..]), (ARGREDUCE_ARGMINMAX, &functions[..])] {
+        let mut merged = Found::<u32, f32>::new(mergers.len(), 2, 2);
+        merged.indices.iter_mut().for_each(|indices| indices.fill(u32::MAX));
+        for part in [[60, 30], [0, 0], [7, 53], [0, 7]] {
+            let (op, input) = (window(function, part), &input[part[0] as usize..]);
+            let mut found = Found::<u32, f32>::new(mergers.len(), 2, 2);
+            assert_eq!(op.run(&argreduce_call { is_partial: 1, ..found.call(input) }), ARGREDUCE_OK, "{}", message());
+            if part == [0, 0] {
+                assert!(found.indices.iter().flatten().all(|&index| index == u32::MAX));
+                let message = "axis 1 has size 0 in the part: an empty part has no index, only partial answers to \
+                               merge with those of others";
+                refused(op.run(&found.call(input)), ARGREDUCE_EMPTY_REDUCTION, message);
+            }
+            for (n, &of_one) in mergers.iter().enumerate() {
+                let acc = pairs(&mut merged.values[n], &mut merged.indices[n]);
+                let other = pairs(&mut found.values[n], &mut found.indices[n]);
+                // SAFETY: pairs of these tests point to as many elements as they say.
+                let status = unsafe { argreduce_merge(window(of_one, [0, 90]).0, 2, &acc, &other) };
+                assert_eq!(status, ARGREDUCE_OK, "{}", message());
+            }
+        }
+        let mut whole = Found::<u32, f32>::new(mergers.len(), 2, 2);
+        assert_eq!(window(function, [0, 90]).run(&whole.call(&input)), ARGREDUCE_OK);
+        let bits = |found: &Found<u32, f32>| found.values.each_ref().map(|x| x.iter().map(|x| x.to_bits()).collect());
+        let (merged_bits, whole_bits): ([Vec<u32>; 2], _) = (bits(&merged), bits(&whole));
+        assert_eq!((merged.indices, merged_bits), (whole.indices, whole_bits));
+    }
 }
 
 /// An array of structs, backwards, with one other value for all; what lies between is left alone.
@@ -141,62 +137,6 @@ fn merges_columns_that_reach_across_each_other() {
 }
 
 #[test]
-fn bad_windows() {
-    let desc = desc(&[2, 3], &[1]);
-    let fails = |whole: &[i64], start: &[i64], status, expected: &str| {
-        refused(compile_window(&desc, whole, start).unwrap_err(), status, expected);
-    };
-    let message = "the window does not fit axis 1: size 3 from 4 on ends beyond the whole's 6";
-    fails(&[2, 6], &[0, 4], ARGREDUCE_WINDOW, message);
-    fails(&[2, 6], &[0, -1], ARGREDUCE_WINDOW, &format!("start[1] is -1: 0 to {} are allowed", isize::MAX));
-    fails(&[-2, 6], &[0, 0], ARGREDUCE_SIZE, &format!("whole_sizes[0] is -2: 0 to {} are allowed", isize::MAX));
-    let message = format!(
-        "the whole is too large: with size 2147483648 on axis 1, its sizes multiply to more than {}",
-        usize::MAX
-    );
-    fails(&[1 << 33, 1 << 31], &[0, 0], ARGREDUCE_TOO_MANY_ELEMENTS, &message);
-    let message = "the largest possible index is 4294967296: u32 holds at most 4294967295";
-    fails(&[2, (1 << 32) + 1], &[0, 0], ARGREDUCE_INDEX_TOO_LARGE, message);
-    // SAFETY: null pointers are what this is about.
-    unsafe {
-        let (whole, mut out) = ([2, 6], std::ptr::dangling_mut());
-        let null_start = argreduce_compile_window(&desc, whole.as_ptr(), null(), &mut out);
-        refused(null_start, ARGREDUCE_NULL_POINTER, "start is NULL");
-        let null_whole = argreduce_compile_window(&desc, null(), whole.as_ptr(), &mut out);
-        refused(null_whole, ARGREDUCE_NULL_POINTER, "whole_sizes is NULL");
-        assert!(out.is_null());
-        refused(argreduce_compile_window(&desc, null(), null(), null_mut()), ARGREDUCE_NULL_POINTER, "out is NULL");
-    }
-}
-
-#[test]
-fn bad_partials() {
-    let operator = compile(&desc(&[2, 3], &[1])).unwrap();
-    let (input, mut values, mut indices) = ([0.0; 6], [9.0; 2], [9; 2]);
-    let short = "the values slice has 1 elements of f32: the layout needs 2";
-    refused(execute_partials(&operator, &input, &mut values[..1], &mut indices), ARGREDUCE_BUFFER_TOO_SHORT, short);
-    let short = "the indices slice has 1 elements of u32: the layout needs 2";
-    refused(execute_partials(&operator, &input, &mut values, &mut indices[..1]), ARGREDUCE_BUFFER_TOO_SHORT, short);
-    let short = "the input slice has 5 elements of f32: the layout needs 6";
-    refused(execute_partials(&operator, &input[..5], &mut values, &mut indices), ARGREDUCE_BUFFER_TOO_SHORT, short);
-    // SAFETY: null pointers and shared buffers are what this is about; the others have as many bytes as said.
-    unsafe {
-        let (from, to) = (input.as_ptr().cast(), values.as_mut_ptr().cast::<c_void>());
-        let partials = argreduce_execute_partials;
-        refused(partials(null(), from, 24, null_mut(), 0, to, 8), ARGREDUCE_NULL_POINTER, "op is NULL");
-        refused(partials(operator.0, from, 24, null_mut(), 8, to, 8), ARGREDUCE_NULL_POINTER, "values is NULL");
-        let overlap = "values and indices overlap: they must not share a byte";
-        refused(partials(operator.0, from, 24, to, 8, to, 8), ARGREDUCE_BUFFERS_OVERLAP, overlap);
-    }
-    assert_eq!((values, indices), ([9.0; 2], [9; 2]));
-    // 256 elements have an index with all bits set.
-    let bytes = compile(&argreduce_desc { output_type: ARGREDUCE_UINT8, ..desc(&[256], &[0]) }).unwrap();
-    let message =
-        "the largest possible index is 255: u8 holds at most 254 beside the one that says that nothing was seen";
-    refused(execute_partials(&bytes, &[0.0; 256], &mut values, &mut indices), ARGREDUCE_INDEX_TOO_LARGE, message);
-}
-
-#[test]
 fn bad_merges() {
     let operator = compile(&desc(&[2, 3], &[1])).unwrap();
     let ([mut values, mut other_values], [mut indices, mut other_indices]) = ([[1.0; 4]; 2], [[1; 4]; 2]);
@@ -210,6 +150,13 @@ fn bad_merges() {
         refused(argreduce_merge(operator.0, 4, null(), &other), ARGREDUCE_NULL_POINTER, "acc is NULL");
         refused(argreduce_merge(operator.0, 4, &acc, null()), ARGREDUCE_NULL_POINTER, "other is NULL");
         assert_eq!(argreduce_merge(operator.0, 0, null(), null()), ARGREDUCE_OK);
+        let both = compile(&argreduce_desc { function: ARGREDUCE_ARGMINMAX, ..desc(&[2, 3], &[1]) }).unwrap();
+        for count in [0, 4] {
+            let message = "op is an argminmax, which has two answers: merge each by an operator of its function, \
+                           argmin or argmax";
+            let status = argreduce_merge(both.0, count, &acc, &other);
+            refused(status, ARGREDUCE_UNSUPPORTED_OPERATOR, message);
+        }
         let bad = argreduce_pairs { indices: null_mut(), ..other };
         fails(acc, bad, ARGREDUCE_NULL_POINTER, "other->indices is NULL");
         let bad = argreduce_pairs { values: acc.values.wrapping_byte_add(2), ..acc };
