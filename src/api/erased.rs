@@ -214,7 +214,7 @@ fn check_output(
 }
 
 /// The fill, if it fits the type of the indices.
-pub(super) fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u64)) -> Result<Option<i64>, Error> {
+fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u64)) -> Result<Option<i64>, Error> {
     // The largest value of a signed type is the complement of the smallest.
     let min = if index_type.starts_with('i') { !(max as i64) } else { 0 };
     match fill {

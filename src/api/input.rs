@@ -53,7 +53,6 @@ pub struct Input<'a, T> {
     elements: &'a [T],
     mask: Option<Mask<'a>>,
     executor: Option<&'a dyn Executor>,
-    fill: Option<Option<i64>>,
 }
 
 /// Elements to read: a slice, a vector, an array, or what is [`AsRef`] of a slice. All are there, and the thread that
@@ -120,13 +119,6 @@ impl<'a, T> Input<'a, T> {
         Input { executor: Some(executor), ..self }
     }
 
-    /// With another fill than the plan's, or none: for the C interface, whose masks have one.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn filled(self, fill: Option<i64>) -> Self {
-        Input { fill: Some(fill), ..self }
-    }
-
     /// How many elements there are.
     pub(super) fn len(&self) -> usize {
         self.elements.len()
@@ -155,7 +147,7 @@ macro_rules! inputs {
         impl<'a, $($generics)*> From<$reference> for Input<'a, T> {
             #[inline(always)]
             fn from(elements: $reference) -> Self {
-                Input { elements, mask: None, executor: None, fill: None }
+                Input { elements, mask: None, executor: None }
             }
         }
     )+};
@@ -174,7 +166,7 @@ impl<'a, T: Element> Input<'a, T> {
     /// Without the type.
     #[inline(always)]
     pub(crate) fn erase(self) -> ErasedInput<'a> {
-        ErasedInput { elements: self.elements.into(), mask: self.mask, executor: self.executor, fill: self.fill }
+        ErasedInput { elements: self.elements.into(), mask: self.mask, executor: self.executor }
     }
 }
 
@@ -183,7 +175,7 @@ impl<'a> Input<'a, u8> {
     #[inline(always)]
     pub(crate) fn of_bytes(self, data_type: DataType) -> Result<ErasedInput<'a>, Error> {
         let elements = ElementsRef::of_bytes("input", data_type, self.elements)?;
-        Ok(ErasedInput { elements, mask: self.mask, executor: self.executor, fill: self.fill })
+        Ok(ErasedInput { elements, mask: self.mask, executor: self.executor })
     }
 
     /// How many bytes there are, and whether they are under a mask.
@@ -198,6 +190,4 @@ pub(crate) struct ErasedInput<'a> {
     pub(crate) elements: ElementsRef<'a>,
     pub(crate) mask: Option<Mask<'a>>,
     pub(crate) executor: Option<&'a dyn Executor>,
-    /// In place of the plan's.
-    pub(crate) fill: Option<Option<i64>>,
 }

@@ -182,7 +182,7 @@ fn answers<C: Collect<T, I>, T: Element, I: Index, D: Dimension>(
     };
     let mask = there.as_ref().map(|(there, layout)| Mask::strided(there, layout));
     let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
-    plan.collect_erased(ErasedInput { elements, mask, executor: Some(executor), fill: None })
+    plan.collect_erased(ErasedInput { elements, mask, executor: Some(executor) })
 }
 
 /// Where the mask of an array of that layout is.

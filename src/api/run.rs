@@ -1,7 +1,7 @@
 //! Runs plans without types: checks the slices, then enters the executor. One copy for all types of elements, and for
 //! all index types of a width.
 
-use super::erased::{ErasedPlan, check_fill};
+use super::erased::ErasedPlan;
 use super::input::ErasedInput;
 use super::lengths::check_len;
 use super::output::{Named, UntypedPlaces};
@@ -129,8 +129,6 @@ impl ErasedPlan {
         self.check_slices(named, input.elements, slices)?;
         let has_outputs = self.has_outputs(input.elements)?;
         let mask = mask.places(self.input().sizes())?;
-        let largest = slices.indices.none() >> u32::from(named.1.starts_with('i'));
-        let fill = input.fill.map_or(Ok(self.fill()), |fill| check_fill(fill, (named.1, largest)))?;
         if !has_outputs {
             return Ok(());
         }
@@ -143,7 +141,7 @@ impl ErasedPlan {
         let packed = Layout::contiguous(self.output().sizes())?;
         let mut write = |found: &FoundBlock<'_>| {
             found.for_each_run([self.output(), &packed], |[to, value_to], [step, value_step], outputs| {
-                found.write_indices(outputs.clone(), fill.unwrap_or(0), &mut slices.indices, (to, step));
+                found.write_indices(outputs.clone(), self.fill().unwrap_or(0), &mut slices.indices, (to, step));
                 if let Some(n) = found.indices[outputs.clone()].iter().position(|&index| index == u64::MAX) {
                     let output = value_to + n * value_step as usize;
                     nothing_at = Some(nothing_at.map_or(output, |first: usize| first.min(output)));
@@ -154,7 +152,7 @@ impl ErasedPlan {
             });
         };
         self.find_masked(input.elements, mask, input.executor, &mut write);
-        match (nothing_at, fill) {
+        match (nothing_at, self.fill()) {
             (Some(place), None) => Err(self.nothing_there(place)),
             _ => Ok(()),
         }
