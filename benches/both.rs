@@ -1,5 +1,6 @@
 //! What both at once cost: the time of a call for the smallest and the largest, as how many times that of one for the
-//! largest alone, in one process. And a row beside the crate argminmax, as how many times its speed.
+//! largest alone, in one process: of indices, and of indices and values. And a row beside the crate argminmax, as how
+//! many times its speed.
 //!
 //! `cargo bench --bench both`, with words all of which have to be in a line, if not all lines are wanted:
 //! `cargo bench --bench both -- f32 rows`. `ARGREDUCE_ISA` names the instruction set of both calls; argminmax takes
@@ -40,19 +41,22 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let is_wanted = |line: &str| words.iter().all(|word| line.split(' ').any(|part| part == word));
     let print = |line: &str, ratios: &[f64]| {
-        println!("{line:<16}{}", ratios.iter().map(|ratio| format!("{ratio:>9.2}")).collect::<String>());
+        println!("{line:<16}{}", ratios.iter().map(|ratio| format!("{ratio:>12.2}")).collect::<String>());
     };
     macro_rules! beside_one {
         ($($t:ident)+) => {$(
             for shape in SHAPES {
                 let line = format!("{} {}", stringify!($t), shape.0);
                 if is_wanted(&line) {
-                    print(&line, &SIZES.map(|(_, bytes)| of_one::<$t>(shape, bytes)));
+                    let of = |has_values| SIZES.map(|(_, bytes)| of_one::<$t>(shape, bytes, has_values));
+                    print(&line, &[of(false), of(true)].concat());
                 }
             }
         )+};
     }
-    println!("{:<16}{}", "times one alone", SIZES.map(|(size, _)| format!("{size:>9}")).concat());
+    let columns =
+        ["", " values"].map(|what| SIZES.map(|(size, _)| format!("{:>12}", format!("{size}{what}"))).concat());
+    println!("{:<16}{}", "times one alone", columns.concat());
     beside_one!(u8 i16 f16 f32 f64 i64);
     macro_rules! beside_argminmax {
         ($($t:ident)+) => {$(
@@ -70,12 +74,12 @@ fn main() {
             }
         )+};
     }
-    println!("{:<16}{}", "of argminmax's", BESIDE.map(|(size, _)| format!("{size:>9}")).concat());
+    println!("{:<16}{}", "of argminmax's", BESIDE.map(|(size, _)| format!("{size:>12}")).concat());
     beside_argminmax!(u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64);
 }
 
 /// The time of both, as how many times that of the largest alone.
-fn of_one<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize) -> f64 {
+fn of_one<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize, has_values: bool) -> f64 {
     let sizes = sizes(bytes / size_of::<T>());
     if sizes.contains(&0) {
         return f64::NAN;
@@ -84,9 +88,17 @@ fn of_one<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize) 
     let data: Vec<T> = random(layout.element_count());
     let both = ArgReduce::argminmax(&layout).axes(axes).plan_both::<T, i64>().unwrap();
     let one = ArgReduce::argmax(&layout).axes(axes).plan::<T, i64>().unwrap();
-    let (mut min, mut max) =
-        (vec![0; both.output_layout().required_len()], vec![0; both.output_layout().required_len()]);
-    let of_both = time(|| both.run(black_box(&data), [&mut min, &mut max]).unwrap());
-    let of_one = time(|| one.run(black_box(&data), &mut max).unwrap());
+    let outputs = both.output_layout().required_len();
+    let (mut min, mut max) = (vec![0; outputs], vec![0; outputs]);
+    let [mut lowest, mut highest] = [vec![T::default(); outputs], vec![T::default(); outputs]];
+    let [of_both, of_one] = if has_values {
+        let of_both = || both.run(black_box(&data), [(&mut min, &mut lowest), (&mut max, &mut highest)]).unwrap();
+        [time(of_both), time(|| one.run(black_box(&data), (&mut max, &mut highest)).unwrap())]
+    } else {
+        [
+            time(|| both.run(black_box(&data), [&mut min, &mut max]).unwrap()),
+            time(|| one.run(black_box(&data), &mut max).unwrap()),
+        ]
+    };
     of_both.as_secs_f64() / of_one.as_secs_f64()
 }

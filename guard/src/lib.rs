@@ -11,6 +11,8 @@ mod float_mode;
 mod huge_pages;
 #[cfg(not(loom))]
 mod sample;
+#[cfg(unix)]
+mod stack;
 
 #[cfg_attr(not(unix), path = "plain.rs")]
 #[cfg_attr(unix, path = "pages.rs")]
@@ -22,6 +24,8 @@ pub use huge_pages::advise_huge_pages;
 use region::Region;
 #[cfg(not(loom))]
 pub use sample::Sample;
+#[cfg(unix)]
+pub use stack::stack_bytes;
 use std::cell::RefCell;
 use std::mem::take;
 use std::ops::{Deref, DerefMut};

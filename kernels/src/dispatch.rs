@@ -1,6 +1,6 @@
 //! From values (an ISA, a strategy, an element type, a function, a policy) to one kernel. This is the only file where
 //! all of them become types, and the only one above `simd/` that lists the ISAs. `simd/mod.rs` says what a new ISA adds
-//! here; a new strategy is a variant of [`Strategy`] and a line in `by_strategy` and `both_by_strategy`.
+//! here; a new strategy is a variant of [`Strategy`] and a line in `by_strategy`.
 
 use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
@@ -8,15 +8,16 @@ use crate::memory::mask::InputMask;
 use crate::merge::{self, Merger, Rank, Select, Take};
 use crate::order::elements::{Masked, OfColumns, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
-use crate::order::pair::{Both, PairedWith};
+use crate::order::pair::PairedWith;
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
-use crate::tuning::Tuning;
+use crate::tuning::{Tuning, WorkingSet};
 use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
 use crate::values::read_values;
 use crate::{columns, rows};
+use core::mem::MaybeUninit;
 
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
 ///
@@ -296,85 +297,90 @@ pub fn merger(
     })
 }
 
-/// A kernel for both functions at once, made for one ISA, strategy, element type and policy: what is loaded serves
-/// both. Rows have to be in the direction of memory.
+/// A kernel for both functions at once, made for one ISA, element type and policy: of long rows, what is loaded serves
+/// both.
 ///
 /// ```
-/// use argreduce_kernels::{DataType, Isa, NanPolicy, Strategy, Tuning, both_kernel_of};
-/// let row = [2.0_f32, 5.0, 1.0];
+/// use argreduce_kernels::{DataType, Isa, NanPolicy, Tuning, both_kernel_of};
+/// let mut row = [0.0_f32; 5000];
+/// (row[7], row[4000]) = (-1.0, 5.0);
 /// // (None by `Isa::Portable`.)
-/// if let Some(kernel) = both_kernel_of(DataType::F32, Isa::detect(), Strategy::Rows, NanPolicy::Propagate) {
+/// if let Some(kernel) = both_kernel_of(DataType::F32, Isa::detect(), NanPolicy::Propagate) {
+///     assert!(row.len() >= kernel.min_row_len());
 ///     // SAFETY: the elements are there, and of that type.
 ///     let [smallest, largest] = unsafe { kernel.of_row(row.as_ptr().cast(), row.len(), Tuning::current()) };
-///     assert_eq!([smallest, largest], [2, 1]);
+///     assert_eq!([smallest, largest], [7, 4000]);
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BothKernel {
-    of_args: unsafe fn(args: &KernelArgs<'_>, given: (), outputs: [Outputs<'_>; 2]) -> [Written; 2],
-    of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2],
-    /// For shorter rows than that: the kernels of each function.
+    of_args: unsafe fn(args: &KernelArgs<'_>, places: [*mut MaybeUninit<u32>; 2]),
     min_row_len: usize,
-    of_each: [Kernel; 2],
 }
 
 impl BothKernel {
-    /// As [`Kernel::run`], to the outputs of the smallest, and to those of the largest. Of columns that one pass
-    /// reduces, a call should have no more outputs than a cache holds the elements of: they are read twice.
+    /// Of shorter rows, the kernel of one function after that of the other is as fast.
+    pub fn min_row_len(self) -> usize {
+        self.min_row_len
+    }
+
+    /// Writes to place `n` of the first positions that of the first smallest element of output `n` of the call, and to
+    /// place `n` of the others that of the first largest.
+    ///
+    /// # Safety
+    /// As for [`Kernel::run`].
+    ///
+    /// # Panics
+    /// If there are not as many positions as the call has outputs; or these are not rows of at least
+    /// [`BothKernel::min_row_len`] elements in the direction of memory.
+    pub unsafe fn run(self, args: &KernelArgs<'_>, positions: [&mut [MaybeUninit<u32>]; 2]) {
+        assert!(matches!(*args.reduced, [LoopDim { size, stride: 1 }] if size >= self.min_row_len));
+        assert_eq!(positions.each_ref().map(|positions| positions.len()), [args.outputs(); 2]);
+        // SAFETY: the caller's promise; the places have been counted.
+        unsafe { (self.of_args)(args, positions.map(|positions| positions.as_mut_ptr())) }
+    }
+
+    /// As [`Kernel::of_row`]: the positions of the smallest and the largest of a row that is long enough.
     ///
     /// # Safety
     /// As there.
     ///
     /// # Panics
-    /// As there, for either outputs; and if rows are against the direction of memory.
-    pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: [Outputs<'_>; 2]) {
-        let [Kernel { element, .. }, _] = self.of_each;
-        for outputs in &outputs {
-            assert_eq!(outputs.len(), args.outputs());
-            assert!(outputs.value_bytes == 0 || outputs.value_bytes == element.size());
-        }
-        // SAFETY: the caller's promise, and as many positions as outputs.
-        unsafe {
-            let written = (self.of_args)(args, (), outputs.each_mut().map(Outputs::reborrow));
-            for (outputs, written) in outputs.into_iter().zip(written) {
-                if outputs.value_bytes > 0 && written != Written::All {
-                    read_values(element, args, None, outputs, written);
-                }
-            }
-        }
-    }
-
-    /// As [`Kernel::of_row`]: the positions of the smallest and the largest.
-    ///
-    /// # Safety
-    /// As there.
-    #[inline(always)]
+    /// If it has fewer elements than [`BothKernel::min_row_len`].
     pub unsafe fn of_row(self, first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2] {
-        // SAFETY: the caller's promise.
+        let (reduced, mut positions) = ([LoopDim { size: len, stride: 1 }], [[MaybeUninit::uninit()]; 2]);
+        let args = KernelArgs {
+            input: first,
+            outer: LoopDim::ONE,
+            inner: LoopDim::ONE,
+            reduced: &reduced,
+            working_set: WorkingSet::L2,
+            tuning,
+        };
+        // SAFETY: the caller's promise; `run` writes both positions.
         unsafe {
-            if len < self.min_row_len {
-                self.of_each.map(|kernel| kernel.of_row(first, len, tuning))
-            } else {
-                (self.of_row)(first, len, tuning)
-            }
+            self.run(&args, positions.each_mut().map(|position| &mut position[..]));
+            positions.map(|[position]| position.assume_init())
         }
     }
 }
 
-/// The kernel for both functions at once, or `None` as in [`kernel`], or where the ISA or the strategy has none.
+/// The kernel for both functions at once, or `None` as in [`kernel`], or where the ISA has none.
 ///
 /// [`BothKernel`] has an example.
-pub fn both_kernel_of(element: DataType, isa: Isa, strategy: Strategy, policy: NanPolicy) -> Option<BothKernel> {
-    let of = |function| kernel_of(element, isa, Strategy::Rows, function, policy);
-    let of_each = [of(ReduceFunction::ArgMin)?, of(ReduceFunction::ArgMax)?];
+pub fn both_kernel_of(element: DataType, isa: Isa, policy: NanPolicy) -> Option<BothKernel> {
+    if !isa.is_available() {
+        return None;
+    }
     with_element_type!(element, T => with_isa!(isa, S => {
-        if const { !T::DATA_TYPE.has_kernels() } {
+        // Whoever has no vectors but arrays does not gain enough for the code.
+        if const { !T::DATA_TYPE.has_kernels() || !S::TUNING.specializes } {
             return None;
         }
-        match policy {
-            NanPolicy::Propagate => both_by_strategy::<S, T, PROPAGATE>(strategy, of_each),
-            NanPolicy::Ignore => both_by_strategy::<S, T, IGNORE>(strategy, of_each),
-        }
+        Some(match policy {
+            NanPolicy::Propagate => rows_of_both::<S, T, PROPAGATE>(),
+            NanPolicy::Ignore => rows_of_both::<S, T, IGNORE>(),
+        })
     }))
     .flatten()
 }
@@ -448,6 +454,8 @@ where
         rows::SingleRow::enter::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     };
     let masked = match strategy {
+        // Copies serve the others.
+        _ if const { rows::is_one_search::<S>() } => None,
         Strategy::Rows => Some(MaskedKernel {
             of_args: rows::LongRows::enter::<Masked<Shared<S, T, MAX, NAN>>>,
             is_of_rows: true,
@@ -464,7 +472,7 @@ where
 }
 
 /// The orders are those that each function has in rows by itself.
-fn both_by_strategy<S: Simd, T: Element, const NAN: u8>(strategy: Strategy, of_each: [Kernel; 2]) -> Option<BothKernel>
+fn rows_of_both<S: Simd, T: Element, const NAN: u8>() -> BothKernel
 where
     Specialized<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Specialized<S, T, true, NAN>:
@@ -472,39 +480,14 @@ where
     Shared<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Shared<S, T, true, NAN>:
         OrderFactory<Given = (), Order: PairedWith<<Shared<S, T, false, NAN> as OrderFactory>::Order>>,
-    OfColumns<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
-    OfColumns<S, T, true, NAN>: OrderFactory<Given = (), Order = <OfColumns<S, T, false, NAN> as OrderFactory>::Order>,
 {
-    // Whoever has no vectors but arrays does not gain enough for the code.
-    if const { !S::TUNING.specializes } {
-        return None;
-    }
-    let rows = if const { has_specialized_rows::<S, T>() } {
-        rows_of_both::<Specialized<S, T, false, NAN>, Specialized<S, T, true, NAN>>(of_each)
+    let of_args = if const { has_specialized_rows::<S, T>() } {
+        rows::RowsOfBoth::enter::<Specialized<S, T, false, NAN>, Specialized<S, T, true, NAN>>
     } else {
-        rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(of_each)
+        rows::RowsOfBoth::enter::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>
     };
-    match strategy {
-        Strategy::Rows => Some(rows),
-        Strategy::Columns => Some(BothKernel {
-            of_args: columns::Columns::enter::<Both<OfColumns<S, T, false, NAN>, OfColumns<S, T, true, NAN>>>,
-            ..rows
-        }),
-        Strategy::SegmentedRows | Strategy::NarrowColumns | Strategy::GatheredColumns => None,
-    }
-}
-
-fn rows_of_both<F, G>(of_each: [Kernel; 2]) -> BothKernel
-where
-    F: OrderFactory<Given = (), Order: ArgOrder>,
-    G: OrderFactory<Given = (), Order: PairedWith<F::Order>>,
-{
-    BothKernel {
-        of_args: rows::RowKernel::<true>::enter::<Both<F, G>>,
-        of_row: rows::SingleRow::enter_both::<F, G>,
-        min_row_len: const { rows::SingleRow::min_len_of_both::<F::Order>() },
-        of_each,
-    }
+    let min_row_len = const { rows::RowsOfBoth::min_len::<<Shared<S, T, false, NAN> as OrderFactory>::Order>() };
+    BothKernel { of_args, min_row_len }
 }
 
 /// Floats of 16 bits have a fast path, and no others.

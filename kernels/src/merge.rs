@@ -22,8 +22,7 @@
 
 use crate::float_mode;
 use crate::order::elements::OrderFactory;
-use crate::order::pair::Orders;
-use crate::order::{ArgOrder, Vec};
+use crate::order::{ArgOrder, LaneElem, Vec};
 use crate::simd::ops::{ByteMaskOps, EQ, SimdOps};
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::Simd;
@@ -175,7 +174,7 @@ pub(crate) unsafe fn enter<P: PassImpl, F: OrderFactory<Given = ()>>(groups: Gro
 where
     F::Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>,
 {
-    if const { <F::Order as Orders>::COMPARES_FLOATS } && !float_mode::is_default() {
+    if const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         // SAFETY: the caller's promise: it is the same pass.
         return float_mode::in_default(&mut || unsafe { enter::<P, F>(groups) });
     }

@@ -34,8 +34,8 @@ pub(crate) unsafe fn read_values(
             (Written::SomeBits, F32) => read_lost::<u32, false, { f32::MANTISSA_DIGITS }>(args, mask, outputs),
             (Written::SomeBits, F64) => read_lost::<u64, false, { f64::MANTISSA_DIGITS }>(args, mask, outputs),
             _ => with_bits!(element.size(), B => match mask {
-                None => read_all::<B>(args, outputs, |at| at.read()),
-                Some(mask) => read_all::<B>(args, outputs, |at| mask.read(at)),
+                None => read_all::<B, SOME>(args, outputs, |at| at.read()),
+                Some(mask) => read_all::<B, 1>(args, outputs, |at| mask.read(at)),
             }),
         }
     }
@@ -103,9 +103,15 @@ unsafe fn read_lost<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(
     }
 }
 
+/// All of them, of one loop `N` at a time.
+///
 /// # Safety
 /// - As for [`read_values`]; `read` reads any of those elements.
-unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>, read: impl Fn(*const B) -> B + Copy) {
+unsafe fn read_all<B: Copy, const N: usize>(
+    args: &KernelArgs<'_>,
+    outputs: Outputs<'_>,
+    read: impl Fn(*const B) -> B + Copy,
+) {
     // SAFETY: values are wanted, and as wide as `B`.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
     let (outer, inner) = match args.step() {
@@ -119,10 +125,7 @@ unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>, read: i
             // SAFETY: the caller promises that positions are written, and the elements.
             unsafe {
                 match *args.reduced {
-                    [LoopDim { stride: 1, .. }] => {
-                        read_row::<B, _, SOME>((row, inner.stride), values, positions, read, |position| position)
-                    }
-                    [fastest] => read_row::<B, _, SOME>((row, inner.stride), values, positions, read, |position| {
+                    [fastest] => read_row::<B, _, N>((row, inner.stride), values, positions, read, |position| {
                         position * fastest.stride
                     }),
                     _ => read_row::<B, _, 1>((row, inner.stride), values, positions, read, |position| {

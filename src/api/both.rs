@@ -9,7 +9,7 @@ use super::output::{Collect, Names, Output, Places, UntypedOutput};
 use super::plan::Plan;
 use super::run::ErasedBoth;
 use super::untyped::UntypedPlan;
-use crate::exec::both_kernel;
+use crate::exec::{OutputSlices, both_kernel};
 use crate::{DataType, Element, Error, Index, Isa, Layout, Partial, ReduceFunction};
 use argreduce_kernels::BothKernel;
 use std::fmt;
@@ -124,9 +124,11 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
                 self.erased().run(named, input, [min.into(), max.into()], values)
             }
             [Places::Partials(min), Places::Partials(max)] => {
+                self.min.erased().check_typed_partials::<I>(&input)?;
                 self.check_partials([min.len(), max.len()])?;
-                self.min.erased().run_partials(Names::OF_BOTH[0], &input, min)?;
-                self.max.erased().run_partials(Names::OF_BOTH[1], &input, max)
+                let outputs = self.output_layout().element_count();
+                let [(min, steps), (max, _)] = [min, max].map(|p| OutputSlices::of_partials(&mut p[..outputs]));
+                self.erased().run_apart(&input, [min, max], steps)
             }
             _ => unreachable!("two outputs of one type are of one kind"),
         }

@@ -21,7 +21,7 @@ use super::input::ErasedInput;
 use super::lengths::check_len;
 use super::merge::Merge;
 use super::output::{Named, Names, Places};
-use crate::exec::{OutputSlices, are_all_there, for_width, run_packed, run_packed_on, run_partials, run_partials_on};
+use crate::exec::{OutputSlices, Steps, are_all_there, run_packed};
 use crate::mask::MaskPlaces;
 use crate::{Element, Error, Index, Layout, Partial};
 use argreduce_kernels::{LoopDim, StridedIter};
@@ -66,30 +66,8 @@ impl ErasedPlan {
         let outputs = self.output().element_count();
         self.check_typed_partials::<I>(input)?;
         check_len(names.partials, "Partial", partials.len(), outputs)?;
-        let (mask, partials) = (self.mask_places(input)?, &mut partials[..outputs]);
-        let executor = self.for_several(input);
-        if outputs == 0 {
-            return Ok(());
-        }
-        if self.empty_axis().is_some() {
-            partials.fill(Partial::NONE);
-        } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, self.input())) {
-            let packed = Layout::contiguous(self.output().sizes())?;
-            self.find_masked(input.elements, mask, executor, &mut |found| {
-                let values = found.values_of::<T>();
-                found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
-                    for (n, output) in outputs.enumerate() {
-                        let index = I::at(found.indices[output] as isize, 0, 0);
-                        partials[first + n * step as usize] = Partial { value: values[output], index };
-                    }
-                });
-            });
-        } else if let Some(executor) = executor {
-            run_partials_on(&self.bind(input.elements), partials, executor);
-        } else {
-            run_partials(&self.bind(input.elements), partials);
-        }
-        Ok(())
+        let (slices, steps) = OutputSlices::of_partials(&mut partials[..outputs]);
+        self.run_apart(input, slices, steps)
     }
 
     /// What can be wrong before partials are written in two slices.
@@ -111,31 +89,41 @@ impl ErasedPlan {
         &self,
         named: &Named,
         input: &ErasedInput<'_>,
-        mut slices: OutputSlices<'_>,
+        slices: OutputSlices<'_>,
     ) -> Result<(), Error> {
         self.check_packed(named, input, &slices)?;
-        let (mask, outputs) = (self.mask_places(input)?, self.output().element_count());
-        let executor = self.for_several(input);
+        self.run_apart(input, slices, [1, 1])
+    }
+
+    /// Writes the best element of each output and its index, each so many places behind the one before it. There is
+    /// room, and the input has been checked.
+    pub(crate) fn run_apart(
+        &self,
+        input: &ErasedInput<'_>,
+        mut slices: OutputSlices<'_>,
+        steps: Steps,
+    ) -> Result<(), Error> {
+        let (mask, outputs, executor) =
+            (self.mask_places(input)?, self.output().element_count(), self.for_several(input));
         if outputs == 0 {
             return Ok(());
         }
         if self.empty_axis().is_some() {
-            for_width!(&mut slices.indices, indices => indices.range(0, outputs).fill(Index::NONE));
-            slices.values.iter_mut().for_each(|values| values.clear(outputs));
+            slices.indices.fill_none(outputs, steps[0]);
+            slices.values.iter_mut().for_each(|values| values.clear(outputs, steps[1]));
         } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, self.input())) {
             let packed = Layout::contiguous(self.output().sizes())?;
+            let place = |(first, step): (usize, isize), apart: usize| (first * apart, step * apart as isize);
             self.find_masked(input.elements, mask, executor, &mut |found| {
                 found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
-                    found.write_indices(outputs.clone(), -1, &mut slices.indices, (first, step));
+                    found.write_indices(outputs.clone(), -1, &mut slices.indices, place((first, step), steps[0]));
                     if let Some(values) = &mut slices.values {
-                        found.write_values(outputs, values, (first, step));
+                        found.write_values(outputs, values, place((first, step), steps[1]));
                     }
                 });
             });
-        } else if let Some(executor) = executor {
-            run_packed_on(&self.bind(input.elements), &mut slices, executor);
         } else {
-            run_packed(&self.bind(input.elements), &mut slices);
+            run_packed(self.bind(input.elements).into(), [&mut slices], steps, executor);
         }
         Ok(())
     }

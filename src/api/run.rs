@@ -6,8 +6,8 @@ use super::input::ErasedInput;
 use super::lengths::check_len;
 use super::output::{Named, UntypedPlaces};
 use crate::exec::{
-    BoundBoth, BoundPlan, ElementsRef, FoundBlock, Indices, MaskedReduction, OutputSlices, Values, are_all_there, run,
-    run_both_on, run_both_row, run_masked, run_on, run_one_output,
+    ElementsRef, FoundBlock, Indices, MaskedReduction, OutputSlices, Search, Steps, Values, are_all_there, run,
+    run_masked, run_one_output, run_packed,
 };
 use crate::mask::MaskPlaces;
 use crate::{Error, Executor, Index, Layout, Mask};
@@ -45,12 +45,12 @@ impl ErasedPlan {
         }
     }
 
-    /// The executor, unless the call is one task. Under a mask, what is broadcast counts as nothing there, but may take
-    /// long: then it is to pause.
+    /// The executor, unless the call is one task that does not pause.
     #[inline(always)]
     pub(crate) fn for_several<'e>(&self, input: &ErasedInput<'e>) -> Option<&'e dyn Executor> {
-        let pauses = |executor: &dyn Executor| input.mask.is_some() && executor.pause().is_some();
-        input.executor.filter(|executor| !self.exec().is_one_task(executor.min_task_bytes()) || pauses(*executor))
+        let is_plain =
+            |executor: &dyn Executor| self.exec().is_one_task(executor.min_task_bytes()) && executor.pause().is_none();
+        input.executor.filter(|executor| !is_plain(*executor))
     }
 
     /// As [`ErasedPlan::run`], without a mask, with the executor of a call that is several tasks.
@@ -64,18 +64,9 @@ impl ErasedPlan {
     ) -> Result<(), Error> {
         self.check_slices(named, elements, slices)?;
         if self.has_outputs(elements)? {
-            self.run_bound(elements, slices, executor);
+            run(self.bind(elements).into(), [slices], executor);
         }
         Ok(())
-    }
-
-    #[inline(always)]
-    fn run_bound(&self, elements: ElementsRef<'_>, slices: &mut OutputSlices<'_>, executor: Option<&dyn Executor>) {
-        let bound = &self.bind(elements);
-        match executor {
-            Some(executor) => run_on(bound, slices, executor),
-            None => run(bound, slices),
-        }
     }
 
     /// Checks the lengths of slices.
@@ -133,7 +124,7 @@ impl ErasedPlan {
             return Ok(());
         }
         if are_all_there(mask, self.input()) {
-            self.run_bound(input.elements, slices, input.executor);
+            run(self.bind(input.elements).into(), [slices], input.executor);
             return Ok(());
         }
         // The first output without an element, by its place among the packed ones.
@@ -178,7 +169,7 @@ impl ErasedPlan {
                 (elements, self.input(), mask),
                 (self.axes(), self.direction(), function, policy),
                 self.window(),
-                (self.isa(), self.exec().working_set()),
+                (self.isa(), self.exec()),
             )
         };
         run_masked(&reduction, executor, write);
@@ -222,25 +213,7 @@ impl<'a> ErasedBoth<'a> {
         [min, max]: [Indices<'_>; 2],
         [lowest, highest]: [Option<Values<'_>>; 2],
     ) -> Result<(), Error> {
-        let ErasedBoth { plans, kernel } = self;
-        let plan = plans[0];
-        let executor = plan.for_several(&input);
-        let is_plain = lowest.is_none() && highest.is_none() && input.mask.is_none() && executor.is_none();
-        if let (true, Some(kernel)) = (is_plain, kernel)
-            && plan.exec().is_contiguous_row()
-            && input.elements.len() >= plan.input().required_len()
-            && min.len() >= plan.output().required_len()
-            && max.len() >= plan.output().required_len()
-        {
-            // As for one function: an outlined call would take as long as a few elements.
-            let bounds = plans.map(|plan| plan.bind(input.elements));
-            let mut slices = [min, max].map(|indices| OutputSlices { indices, values: None });
-            // SAFETY: they are of these plans.
-            #[allow(unsafe_code)]
-            let both = unsafe { bind_both(bounds.each_ref(), kernel) };
-            run_both_row(both, slices.each_mut());
-            return Ok(());
-        }
+        let executor = self.plans[0].for_several(&input);
         let (to_min, to_max) =
             (&mut OutputSlices { indices: min, values: lowest }, &mut OutputSlices { indices: max, values: highest });
         match input.mask {
@@ -257,17 +230,19 @@ impl<'a> ErasedBoth<'a> {
         [to_min, to_max]: [&mut OutputSlices<'_>; 2],
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
-        let ErasedBoth { plans: [min, max], kernel } = self;
+        let [min, max] = self.plans;
         min.check_slices(of_min, elements, to_min)?;
         max.check_slices(of_max, elements, to_max)?;
         if min.has_outputs(elements)? {
-            let bounds = [&min.bind(elements), &max.bind(elements)];
-            // SAFETY: they are of these plans.
-            #[allow(unsafe_code)]
-            let both = kernel.map(|kernel| unsafe { bind_both(bounds, kernel) });
-            run_both_on(bounds, both, [to_min, to_max], executor);
+            run(self.bind(elements), [to_min, to_max], executor);
         }
         Ok(())
+    }
+
+    #[allow(unsafe_code)]
+    fn bind(self, elements: ElementsRef<'a>) -> Search<'a, 2> {
+        // SAFETY: who made this has promised that the plans differ in their order alone, and whose kernel it is.
+        unsafe { Search::of_both(self.plans.map(|plan| plan.bind(elements)), self.kernel) }
     }
 
     /// One after the other.
@@ -304,6 +279,9 @@ impl<'a> ErasedBoth<'a> {
                 plan.has_outputs(input.elements)?;
             }
         }
+        if to.iter().all(|to| to.are_partial) {
+            return self.run_apart(&input, to.map(|to| to.slices), [1, 1]);
+        }
         let mut each = self.plans.into_iter().zip(to).zip(named);
         each.try_for_each(|((plan, UntypedPlaces { slices, are_partial }), named)| {
             if are_partial {
@@ -313,15 +291,20 @@ impl<'a> ErasedBoth<'a> {
             }
         })
     }
-}
 
-/// The plans of an [`ErasedBoth`], bound to one input, and its kernel.
-///
-/// # Safety
-/// - They are of one.
-#[allow(unsafe_code)]
-#[inline(always)]
-unsafe fn bind_both<'a>(bounds: [&'a BoundPlan<'a>; 2], kernel: BothKernel) -> BoundBoth<'a> {
-    // SAFETY: who made the `ErasedBoth` has promised that the kernel is for both plans.
-    unsafe { BoundBoth::new(bounds, kernel) }
+    /// As [`ErasedPlan::run_apart`], of both.
+    pub(super) fn run_apart(
+        self,
+        input: &ErasedInput<'_>,
+        [mut min, mut max]: [OutputSlices<'_>; 2],
+        steps: Steps,
+    ) -> Result<(), Error> {
+        let plan = self.plans[0];
+        if input.mask.is_none() && plan.output().element_count() > 0 && plan.empty_axis().is_none() {
+            run_packed(self.bind(input.elements), [&mut min, &mut max], steps, plan.for_several(input));
+            return Ok(());
+        }
+        self.plans[0].run_apart(input, min, steps)?;
+        self.plans[1].run_apart(input, max, steps)
+    }
 }

@@ -24,13 +24,12 @@ pub(super) unsafe fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
     unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
 
-/// As [`find_in_row`], by a kernel for both functions.
+/// As [`find_in_row`], by a kernel for both functions, of at least [`BothKernel::min_row_len`] elements.
 ///
 /// # Safety
 /// - As there.
-#[inline(always)]
 pub(super) unsafe fn find_both_in_row<T>(kernel: BothKernel, elements: &[T]) -> [u32; 2] {
-    assert!(!elements.is_empty() && elements.len() <= MAX_REDUCTION_LEN);
+    assert!(elements.len() <= MAX_REDUCTION_LEN);
     // SAFETY: as in `find_in_row`.
     unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
@@ -152,25 +151,21 @@ impl<'a> KernelCall<'a> {
         (unsafe { &mut *(&raw mut *positions as *mut [P]) }, values)
     }
 
-    /// By a kernel for both functions: the positions of the smallest, and of the largest, each to places that are as
-    /// many.
+    /// By a kernel for both functions: the positions of the smallest, and of the largest, each in a buffer that has a
+    /// place for each.
     ///
     /// # Safety
     /// - The kernel is for elements of the input's type.
     /// - There is no mask.
-    pub(super) unsafe fn find_both<'p, P>(
+    pub(super) unsafe fn find_both(
         self,
         kernel: BothKernel,
-        mut places: [PositionPlaces<'p, P>; 2],
-    ) -> [&'p mut [P]; 2]
-    where
-        for<'b> Positions<'b>: From<&'b mut [MaybeUninit<P>]>,
-    {
-        let outputs = places.each_mut().map(|PositionPlaces(places)| Positions::from(&mut **places).into());
+        mut buffers: [&mut [MaybeUninit<u32>]; 2],
+    ) -> [&mut [u32]; 2] {
         // SAFETY: as in `run`: of the loops and the elements, `new` asks for what this kernel does, too.
-        unsafe { kernel.run(&self.args(), outputs) };
+        unsafe { kernel.run(&self.args(), buffers.each_mut().map(|buffer| &mut **buffer)) };
         // SAFETY: as in `find`.
-        places.map(|PositionPlaces(places)| unsafe { &mut *(&raw mut *places as *mut [P]) })
+        buffers.map(|buffer| unsafe { &mut *(&raw mut *buffer as *mut [u32]) })
     }
 
     fn args(&self) -> KernelArgs<'a> {

@@ -5,8 +5,8 @@
 #[cfg(feature = "ndarray")]
 use crate::Layout;
 use crate::planner::ExecPlan;
-use crate::{DataType, Element, Error, NanPolicy, ReduceFunction};
-use argreduce_kernels::{with_bits, with_element_type};
+use crate::{DataType, Element, Error, Isa, NanPolicy, ReduceFunction};
+use argreduce_kernels::{Kernel, Strategy, with_bits, with_element_type};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr::without_provenance_mut;
@@ -154,7 +154,10 @@ impl<'a> ElementsRef<'a> {
 /// Where a plan is bound, somebody says so. What runs it, and has to know, need not say it again.
 #[derive(Clone, Copy)]
 pub(crate) struct BoundPlan<'a> {
+    /// The loops.
     plan: &'a ExecPlan,
+    /// Of whose kernel: the same one, or that of which it is a part.
+    whole: &'a ExecPlan,
     order: Order,
     input: ElementsRef<'a>,
 }
@@ -170,13 +173,13 @@ impl<'a> BoundPlan<'a> {
     pub(crate) unsafe fn new(plan: &'a ExecPlan, order: Order, required_len: usize, input: ElementsRef<'a>) -> Self {
         assert!(input.len() >= required_len);
         assert!(input.data_type().size() == plan.element_bytes());
-        BoundPlan { plan, order, input }
+        BoundPlan { plan, whole: plan, order, input }
     }
 
-    /// Another plan, with the same input.
+    /// The loops of another plan, with the same input and kernel.
     ///
     /// # Safety
-    /// - It has the kernel of this plan, and its loops over the input reach nothing that those of this plan do not.
+    /// - Its loops over the input reach nothing that those of this plan do not. The kernel takes its reduced loops.
     #[inline(always)]
     pub(super) unsafe fn with_plan<'b>(&'b self, plan: &'b ExecPlan) -> BoundPlan<'b> {
         BoundPlan { plan, ..*self }
@@ -185,6 +188,11 @@ impl<'a> BoundPlan<'a> {
     #[inline(always)]
     pub(super) fn plan(&self) -> &'a ExecPlan {
         self.plan
+    }
+
+    #[inline(always)]
+    pub(super) fn kernel(&self) -> Option<(Isa, Strategy, Kernel)> {
+        self.whole.kernel()
     }
 
     #[inline(always)]

@@ -17,13 +17,13 @@
 //! bad, and so the first of it is the answer: `argmax` of the mask. Or of what is NaN there, if NaN is what never wins.
 //!
 //! Plans for a block are made once for a call, because all blocks are of one shape: of another block, only the place in
-//! the input and the first index differ.
+//! the input and the first index differ. A short input is one block, whose plan is that of the call.
 #![allow(unsafe_code)]
 
 use super::call::{KernelCall, ValuePlaces, merge};
 use super::input::{BoundPlan, ElementsRef, Order};
 use super::mask_block::{BlockMask, Coverage, MaskBlocks, PresenceBuffer};
-use super::partials::run_packed;
+use super::run::run_packed;
 use super::slices::{Indices, OutputSlices, for_width};
 use super::tiles::for_each_tile;
 use super::values::Values;
@@ -32,9 +32,7 @@ use crate::mask::MaskPlaces;
 use crate::planner::{BLOCK_BYTES, BlockStart, Blocks, ExecPlan, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS, PlanIsa};
 use crate::threads::{Executor, for_each_part};
 use crate::{AxisDirection, DataType, Element, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
-use argreduce_kernels::{
-    IndexBits, InputMask, LoopDim, MaskedCopier, StridedIter, WorkingSet, with_bits, with_element_type,
-};
+use argreduce_kernels::{IndexBits, InputMask, LoopDim, MaskedCopier, StridedIter, with_bits, with_element_type};
 use bytemuck::Pod;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -51,7 +49,8 @@ pub(crate) struct MaskedReduction<'a> {
     order: Order,
     window: Window<'a>,
     isa: PlanIsa,
-    working_set: WorkingSet,
+    /// The plan without a mask, and the bytes that it reads.
+    exec: &'a ExecPlan,
 }
 
 /// What was found of a block of outputs: packed in row-major order of the kept axes, of the extents of a block.
@@ -95,12 +94,6 @@ impl FoundBlock<'_> {
                 values.bits::<B>().spread(to as isize, step, found.copied());
             }
         });
-    }
-
-    /// The values, which are of that type.
-    pub(crate) fn values_of<T: Element>(&self) -> &[T] {
-        // SAFETY: they are those of a slice, not of a view.
-        unsafe { self.values.contiguous(0, self.indices.len()) }
     }
 
     /// Calls a function for each run of outputs that are evenly apart in two layouts of all outputs: with where it
@@ -163,12 +156,25 @@ impl<'a> MaskedReduction<'a> {
         (input, layout, mask): (ElementsRef<'a>, &'a Layout, MaskPlaces<'a>),
         (axes, direction, function, policy): (AxisSet, AxisDirection, ReduceFunction, NanPolicy),
         window: Window<'a>,
-        (isa, working_set): (Isa, WorkingSet),
+        (isa, exec): (Isa, &'a ExecPlan),
     ) -> Self {
         assert!(input.len() >= layout.required_len());
         // All of it by the plan's ISA, as what is forced.
         let isa = PlanIsa { widest: isa, is_forced: true };
-        MaskedReduction { input, layout, mask, axes, direction, order: (function, policy), window, isa, working_set }
+        MaskedReduction { input, layout, mask, axes, direction, order: (function, policy), window, isa, exec }
+    }
+
+    /// How many tasks the call is worth: each reads as much as an executor asks for.
+    fn tasks(&self, executor: &dyn Executor) -> usize {
+        let bytes = self.layout.element_count().saturating_mul(self.input.data_type().size());
+        executor.width().min(bytes / executor.min_task_bytes().max(1)).max(1)
+    }
+
+    /// The plan of the call, if it has loops along all axes: as one of a block has.
+    fn plan_of_all(&self) -> Option<&'a ExecPlan> {
+        let is_one = |(&size, &stride): (&usize, &isize)| size == 1 || stride != 0;
+        let has_all = self.layout.sizes().iter().zip(self.layout.strides()).all(is_one);
+        has_all.then_some(self.exec)
     }
 
     /// The reduced axes along which both the input and the mask are broadcast: all elements along them tie.
@@ -282,7 +288,7 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
     }
 
     fn run_on(&self, executor: &dyn Executor, write: &mut (dyn FnMut(&FoundBlock<'_>) + Send)) {
-        let ([outputs, reduced], tasks) = (self.blocks.counts(), executor.width().max(1));
+        let ([outputs, reduced], tasks) = (self.blocks.counts(), self.reduction.tasks(executor));
         let parts = tasks.saturating_mul(PARTS_PER_TASK);
         let share = |n: usize, of: usize, parts: usize| n * (of / parts) + n.min(of % parts);
         if outputs >= parts || reduced == 1 {
@@ -334,6 +340,31 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
         });
     }
 
+    /// A plan for the blocks of the input.
+    fn plan_of_input(&self) -> BlockPlan {
+        let MaskedReduction { input, layout, order, exec, .. } = *self.reduction;
+        if let (Some(exec), [1, 1]) = (self.reduction.plan_of_all(), self.blocks.counts()) {
+            let (plan, shape) = (exec.packed([1, 1]), exec.shape());
+            let start = (shape.input.start as isize).wrapping_sub_unsigned(layout.offset());
+            return BlockPlan { start, index_start: shape.index_start, plan, order };
+        }
+        let mut block = self.plan(&self.strides, input.data_type(), order);
+        // Where the elements are depends on all of them.
+        block.plan.set_working_set(exec.working_set());
+        block
+    }
+
+    /// A plan for copies of blocks.
+    fn plan_of_copy(&self, of_input: &Option<BlockPlan>) -> BlockPlan {
+        let MaskedReduction { input, order, .. } = *self.reduction;
+        let packed = self.blocks.packed();
+        let is_packed = (0..MAX_RANK).all(|axis| self.blocks.sizes[axis] == 1 || self.strides[axis] == packed[axis]);
+        match of_input {
+            Some(of_input) if is_packed => of_input.clone(),
+            _ => self.plan(&packed, input.data_type(), order),
+        }
+    }
+
     /// A plan for blocks whose elements are at these strides, from the first on.
     #[inline(never)]
     fn plan(&self, strides: &[isize; MAX_RANK], data_type: DataType, order: Order) -> BlockPlan {
@@ -350,6 +381,7 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
 }
 
 /// A plan for a block, wherever one is.
+#[derive(Clone)]
 struct BlockPlan {
     plan: ExecPlan,
     /// From the first element of a block to where its walk begins, and the index there in the first block.
@@ -370,7 +402,7 @@ impl BlockPlan {
         // SAFETY: the planner has made the plan for the layout of a block, and what its loops reach from there on are
         // the elements of one in this input, as the caller promises: they need no more of it than it has.
         let bound = unsafe { BoundPlan::new(plan, *order, input.len(), input) };
-        run_packed(&bound, &mut OutputSlices { indices: to.1, values: Some(to.0) });
+        run_packed(bound.into(), [&mut OutputSlices { indices: to.1, values: Some(to.0) }], [1, 1], None);
     }
 
     /// Whether the kernel [takes masks](BlockPlan::run_masked).
@@ -532,30 +564,25 @@ impl<B: Bits> Worker<'_, B> {
     fn answer(&mut self, start: &BlockStart) {
         let call = self.call;
         self.pause();
-        let MaskedReduction { input, layout, order, working_set, .. } = *call.reduction;
+        let MaskedReduction { input, layout, .. } = *call.reduction;
         let data_type = input.data_type();
         let along = |steps: &[isize; MAX_RANK]| {
             start.iter().zip(steps).fold(0, |sum: isize, (&n, &step)| sum.wrapping_add(step.wrapping_mul(n as isize)))
         };
         let (place, index) = (layout.offset().wrapping_add_signed(along(&call.strides)), along(&call.index_steps));
         let (mask, loser) = (call.mask.of(start), &call.loser);
-        let of_input = || {
-            let mut block = call.plan(&call.strides, data_type, order);
-            // Where the elements are depends on all of them.
-            block.plan.set_working_set(working_set);
-            block
-        };
         match mask.coverage(&mut self.presence) {
             Coverage::Nothing => return self.block.clear(),
             Coverage::All => {
-                let plan = self.of_input.get_or_insert_with(of_input);
+                let plan = self.of_input.get_or_insert_with(|| call.plan_of_input());
                 // SAFETY: `MaskedReduction::new` was told that the layout leads to elements, and blocks are within it
                 // (a test of `planner/blocks.rs`).
                 return unsafe { plan.run(input, place, index, self.block.as_slices(data_type)) };
             }
             Coverage::Some => {}
         }
-        let takes_masks = call.mask.may_have_bits() && self.of_input.get_or_insert_with(of_input).takes_masks();
+        let takes_masks =
+            call.mask.may_have_bits() && self.of_input.get_or_insert_with(|| call.plan_of_input()).takes_masks();
         let bits = if takes_masks { mask.bits(&mut self.presence) } else { None };
         if let (Some(plan), Some((bits, first))) = (&mut self.of_input, bits) {
             let of_first_bit = input.address(place as isize).wrapping_byte_sub(first * size_of::<B>());
@@ -563,7 +590,7 @@ impl<B: Bits> Worker<'_, B> {
             // SAFETY: as above; and each element of the block has a bit, at its place in the input.
             unsafe { plan.run_masked::<B>(input, place, index, mask, self.block.as_slices(data_type)) };
         } else {
-            let plan = self.of_copy.get_or_insert_with(|| call.plan(&call.blocks.packed(), data_type, order));
+            let plan = self.of_copy.get_or_insert_with(|| call.plan_of_copy(&self.of_input));
             // SAFETY: as above; and the copy is as many elements as a block has, packed.
             unsafe {
                 let copy = copy_block(call, place, (&mask, &mut self.presence), loser.bits, self.elements);

@@ -25,20 +25,21 @@
 //!   indices of 32 or 64 bits, which are turned into indices in place. What is not packed, or has another width, the
 //!   kernel writes to a buffer on the stack, from where it is copied.
 //!
-//! An element goes downwards through these files. But `parallel.rs` and `partials.rs` go back to `run.rs` for each of
-//! their parts:
+//! Two orders, for the smallest and the largest, go this way together: tile by tile, or on long rows by a kernel for
+//! both. Partial answers do, too: they are indices and values whose places are side by side.
+//!
+//! An element goes downwards through these files:
 //!
 //! | file | what happens there |
 //! |---|---|
-//! | `run.rs` | one output or many; which way; a loop over tiles |
+//! | `run.rs` | one output or many; on one thread or several |
 //! | `row.rs` | one contiguous row: a plain loop or a kernel, also for slices without a plan |
-//! | `both.rs` | two plans for both functions, by one kernel |
 //! | `parallel.rs` | a call on several threads, in parts |
+//! | `search.rs` | a loop over tiles, by one order or two |
 //! | `split.rs` | plans with split loops: partial answers are found and merged |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
 //! | `write.rs` | positions to indices, copies |
-//! | `partials.rs` | partial answers: index and value, side by side or packed |
 //! | `slices.rs` | the slices that a call writes to; indices by their width |
 //! | `input.rs` | elements of a type that is known at run time, and a plan that is bound to them |
 //! | `values.rs` | where values of such a type are written |
@@ -51,30 +52,27 @@
 //! `KernelCall` (so may what these loops reach), [`ElementsRef`] and [`Values`] (elements of their type are there).
 //! `OutputSlice` may be lent, by who says that no two tasks write to one place.
 
-mod both;
 mod call;
 mod input;
 mod mask_block;
 mod masked;
 mod outputs;
 mod parallel;
-mod partials;
 mod row;
 mod run;
+mod search;
 mod slices;
 mod split;
 mod tiles;
 mod values;
 mod write;
 
-pub(crate) use both::{BoundBoth, both_kernel, run_both_row};
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
 pub(crate) use mask_block::are_all_there;
 pub(crate) use masked::{FoundBlock, MaskedReduction, run_masked};
-pub(crate) use parallel::{run_both_on, run_on, run_packed_on, run_partials_on};
-pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_both_in_slice, find_in_slice, find_scalar};
-pub(crate) use run::{run, run_one_output};
-pub(crate) use slices::{Indices, OutputSlices, for_width};
+pub(crate) use run::{run, run_one_output, run_packed};
+pub(crate) use search::{Search, both_kernel};
+pub(crate) use slices::{Indices, OutputSlices, Steps};
 pub(crate) use values::Values;

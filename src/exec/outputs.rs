@@ -49,17 +49,6 @@ impl<'a, T> OutputSlice<'a, T> {
         OutputSlice { ..*self }
     }
 
-    /// As elements of another type.
-    ///
-    /// # Safety
-    /// - `U` has the size and alignment of `T`, and whatever is written is a `T` too.
-    #[inline(always)]
-    pub(super) unsafe fn cast<U>(&mut self) -> OutputSlice<'_, U> {
-        // Not in a `const` block: that would be evaluated for branches that are never taken, too.
-        assert!(size_of::<U>() == size_of::<T>() && align_of::<U>() == align_of::<T>());
-        OutputSlice { start: self.start.cast(), len: self.len, lifetime: PhantomData }
-    }
-
     /// Some neighbours, as a slice.
     #[inline(always)]
     pub(crate) fn range(&mut self, first: usize, len: usize) -> &mut [T] {
@@ -81,6 +70,17 @@ impl<'a, T> OutputSlice<'a, T> {
         assert!(place < self.len);
         // SAFETY: it is within the slice; else as in `range`.
         unsafe { *self.start.add(place) = output };
+    }
+
+    /// Copies some neighbours to another place.
+    #[inline(always)]
+    pub(super) fn copy(&mut self, from: usize, to: usize, len: usize)
+    where
+        T: Copy,
+    {
+        assert!(len <= self.len && from <= self.len - len && to <= self.len - len);
+        // SAFETY: both are within the slice; else as in `range`.
+        unsafe { self.start.add(from).copy_to(self.start.add(to), len) };
     }
 
     /// Writes some outputs, `stride` places apart, from the first on. Borrows none of the places between them.

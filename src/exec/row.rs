@@ -47,31 +47,29 @@ pub(crate) fn find_scalar<T: Element>((function, policy): Order, elements: &[T])
 }
 
 /// The kernels for both functions of slices, by type and NaN policy.
-static SLICE_KERNELS_OF_BOTH: [[OnceLock<BothKernel>; NanPolicy::ALL.len()]; DataType::ALL.len()] =
+static SLICE_KERNELS_OF_BOTH: [[OnceLock<Option<BothKernel>>; NanPolicy::ALL.len()]; DataType::ALL.len()] =
     [const { [const { OnceLock::new() }; _] }; _];
 
-/// The positions of the smallest and the largest, by the kernel for slices of the ISA that the first call names. At
-/// least one element, and at most `MAX_REDUCTION_LEN`.
+/// The positions of the smallest and the largest, by the kernels for slices of the ISA that the first call names: of
+/// long ones, by that for both. At least one element, and at most `MAX_REDUCTION_LEN`.
 pub(crate) fn find_both_in_slice<T: Element>(
     policy: NanPolicy,
     isa: fn() -> Isa,
     elements: &[T],
 ) -> Option<[usize; 2]> {
-    if elements.len() <= MAX_SCALAR_LEN {
-        return Some(
-            [ReduceFunction::ArgMin, ReduceFunction::ArgMax].map(|function| find_scalar((function, policy), elements)),
-        );
-    }
-    let kept = &SLICE_KERNELS_OF_BOTH[T::DATA_TYPE.ordinal()][policy.ordinal()];
-    let kernel = match kept.get() {
-        Some(kernel) => *kernel,
-        None => {
-            let kernel = both_kernel_of(T::DATA_TYPE, isa(), Strategy::Rows, policy)?;
-            *kept.get_or_init(|| kernel)
-        }
+    let find = |function| match elements.len() {
+        ..=MAX_SCALAR_LEN => Some(find_scalar((function, policy), elements)),
+        _ => find_in_slice((function, policy), isa, elements),
     };
-    // SAFETY: a kernel for `T` alone is kept there.
-    Some(unsafe { find_both_in_row(kernel, elements) }.map(|position| position as usize))
+    if elements.len() > MAX_SCALAR_LEN {
+        let kept = &SLICE_KERNELS_OF_BOTH[T::DATA_TYPE.ordinal()][policy.ordinal()];
+        let kernel = kept.get_or_init(|| both_kernel_of(T::DATA_TYPE, isa(), policy));
+        if let Some(kernel) = kernel.filter(|kernel| elements.len() >= kernel.min_row_len()) {
+            // SAFETY: a kernel for `T` alone is kept there.
+            return Some(unsafe { find_both_in_row(kernel, elements) }.map(|position| position as usize));
+        }
+    }
+    Some([find(ReduceFunction::ArgMin)?, find(ReduceFunction::ArgMax)?])
 }
 
 /// The kernels for slices, by type, function and NaN policy: to look one up takes about as long as a short

@@ -3,7 +3,7 @@
 
 use super::outputs::OutputSlice;
 use super::values::Values;
-use crate::Index;
+use crate::{Element, Index, Partial};
 use bytemuck::cast_slice_mut;
 
 /// The slices that a call writes to. (Passed by reference: moved, its fields would be read again while they are still
@@ -14,7 +14,29 @@ pub(crate) struct OutputSlices<'a> {
     pub(crate) values: Option<Values<'a>>,
 }
 
-impl OutputSlices<'_> {
+/// From one place to the next, of indices and of values.
+pub(crate) type Steps = [usize; 2];
+
+impl<'a> OutputSlices<'a> {
+    /// The fields of partial answers, which lie side by side; and how far those of neighbours are apart.
+    pub(crate) fn of_partials<T: Element, I: Index>(partials: &'a mut [Partial<T, I>]) -> (Self, Steps) {
+        type Of<T, I> = Partial<T, I>;
+        let (bytes, start) = (size_of_val(partials), partials.as_mut_ptr());
+        let field = |offset: usize, size: usize| (start.wrapping_byte_add(offset), bytes.saturating_sub(offset) / size);
+        let (indices, len) = field(std::mem::offset_of!(Of<T, I>, index), size_of::<I>());
+        // SAFETY: so many integers of an index fit from the first one on, which is aligned as they are: as the fields,
+        // whose size divides that of a partial answer. Who is given steps reads and writes at multiples of them, where
+        // the fields are, and nothing else.
+        let indices = unsafe { Indices::of_width(indices.cast(), len, size_of::<I>()) };
+        let (values, len) = field(std::mem::offset_of!(Of<T, I>, value), size_of::<T>());
+        // SAFETY: as of the indices.
+        let values = unsafe { Values::of_raw::<T>(values.cast(), len) };
+        let bytes = const { size_of::<Of<T, I>>() };
+        assert!(bytes.is_multiple_of(size_of::<I>()) && bytes.is_multiple_of(size_of::<T>()));
+        let steps = [size_of::<Of<T, I>>() / size_of::<I>(), size_of::<Of<T, I>>() / size_of::<T>()];
+        (OutputSlices { indices, values: Some(values) }, steps)
+    }
+
     /// As others of the same places, for another task.
     ///
     /// # Safety
@@ -60,7 +82,23 @@ impl<'a, I: Index> From<&'a mut [I]> for Indices<'a> {
     }
 }
 
-impl Indices<'_> {
+impl<'a> Indices<'a> {
+    /// Integers of so many bytes.
+    ///
+    /// # Safety
+    /// - As for [`OutputSlice::from_raw`].
+    unsafe fn of_width(start: *mut (), len: usize, width: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match width {
+                1 => Indices::U8(OutputSlice::from_raw(start.cast(), len)),
+                2 => Indices::U16(OutputSlice::from_raw(start.cast(), len)),
+                4 => Indices::U32(OutputSlice::from_raw(start.cast(), len)),
+                _ => Indices::U64(OutputSlice::from_raw(start.cast(), len)),
+            }
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         for_width!(self, indices => indices.len())
@@ -100,6 +138,11 @@ impl Indices<'_> {
     /// All bits set: the index of nothing.
     pub(crate) fn none(&self) -> u64 {
         u64::MAX >> (64 - 8 * self.width())
+    }
+
+    /// All bits set, at so many places that are `step` apart.
+    pub(crate) fn fill_none(&mut self, count: usize, step: usize) {
+        for_width!(self, indices => indices.spread(0, step as isize, (0..count).map(|_| Index::NONE)));
     }
 
     /// Writes one: see [`Index::at`].

@@ -14,8 +14,8 @@
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
 use super::slices::OutputSlices;
-use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, TRANSPOSED_TILE, for_each_tile};
-use crate::planner::{CollapsedShape, count};
+use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, for_each_tile};
+use crate::planner::{CollapsedShape, MAX_BLOCK_OUTPUTS, count};
 use crate::{DataType, Element, NanPolicy, ReduceFunction};
 use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_element_type};
 use std::mem::MaybeUninit;
@@ -37,7 +37,7 @@ impl Best {
     pub(super) const NONE: Best = Best { key: i64::MIN, rank: u64::MAX, place: usize::MAX };
 
     #[inline(always)]
-    pub(super) fn merge(&mut self, other: Best) {
+    fn merge(&mut self, other: Best) {
         if other.key > self.key || other.key == self.key && other.rank < self.rank {
             *self = other;
         }
@@ -49,16 +49,25 @@ fn rank_mask(shape: &CollapsedShape) -> u64 {
     if shape.index_steps()[0].stride < 0 { u64::MAX } else { 0 }
 }
 
+/// Does something with the best elements so far, which others may share.
+pub(super) type WithBest<'a> = dyn FnMut(&mut dyn FnMut(&mut [Best])) + 'a;
+
 /// What is done with the best elements of some outputs: the kept loops over those, from the first on.
 pub(super) type WriteBest<'a> = dyn FnMut(&CollapsedShape, &[Best]) + 'a;
 
 /// Answers every output of a plan with split loops, but for copies.
 pub(super) fn run_split(bound: &BoundPlan<'_>, write: &mut WriteBest<'_>) {
-    if count(bound.plan().shape().kept_dims()) <= FEW_PARTIALS {
-        run_windows(bound, &mut [Best::NONE; FEW_PARTIALS], write);
-    } else {
-        run_windows(bound, &mut [Best::NONE; TILE], write);
+    match count(bound.plan().shape().kept_dims()) {
+        outputs if outputs <= FEW_PARTIALS => run_windows(bound, &mut [Best::NONE; FEW_PARTIALS], write),
+        outputs if outputs <= MAX_BLOCK_OUTPUTS => run_windows(bound, &mut [Best::NONE; MAX_BLOCK_OUTPUTS], write),
+        _ => run_windows_of_tiles(bound, write),
     }
+}
+
+/// A function, because its buffer makes a large frame.
+#[inline(never)]
+fn run_windows_of_tiles(bound: &BoundPlan<'_>, write: &mut WriteBest<'_>) {
+    run_windows(bound, &mut [Best::NONE; TILE], write);
 }
 
 /// As many partial answers as short calls keep: a larger buffer would take them longer to clear. See
@@ -89,48 +98,51 @@ fn run_windows(bound: &BoundPlan<'_>, best: &mut [Best], write: &mut WriteBest<'
             let best = &mut best[..count(window.kept_dims())];
             best.fill(Best::NONE);
             // SAFETY: it has some of the plan's outputs, each with all that it is chosen from.
-            unsafe { find_best(bound, &window, best) };
+            unsafe { find_best(bound, &window, &mut |merge| merge(best)) };
             write(&window.kept(), best);
         }
     }
 }
 
-/// Makes each of `best` the better of itself and the best element of an output of `shape`: in the order of the kept
+/// Makes each of the best the better of itself and the best element of an output of `shape`: in the order of the kept
 /// loops.
 ///
 /// # Safety
 /// - The loops of the shape over the input reach nothing that those of the plan do not, and its outputs are some of
 ///   the plan's, chosen from some of their elements.
-pub(super) unsafe fn find_best(bound: &BoundPlan<'_>, shape: &CollapsedShape, best: &mut [Best]) {
+pub(super) unsafe fn find_best(bound: &BoundPlan<'_>, shape: &CollapsedShape, with_best: &mut WithBest<'_>) {
     let input = bound.input();
     with_element_type!(input.data_type(), T => {
         // SAFETY: the caller's promise.
-        unsafe { find_best_of::<T>(bound, shape, best) }
+        unsafe { find_best_of::<T>(bound, shape, with_best) }
     });
 }
 
 /// # Safety
 /// - As for [`find_best`].
 #[inline(never)]
-unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape, best: &mut [Best]) {
+unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape, with_best: &mut WithBest<'_>) {
     let (plan, walk) = (bound.plan(), shape.in_memory_order());
-    let Some((_, strategy, kernel)) = plan.kernel() else { unreachable!("of one element, nothing is split") };
+    let Some((_, strategy, kernel)) = bound.kernel() else { unreachable!("of one element, nothing is split") };
     let (unbeatable, mask) = (unbeatable_key(T::DATA_TYPE, bound.order()), rank_mask(shape));
     let max_outputs = match strategy {
         // Those read each best element again: soon enough for it to be near.
         Strategy::Rows | Strategy::SegmentedRows => {
             let near = NEAR_BYTES / (plan.reduction_len() * plan.element_bytes());
-            near.clamp(if unbeatable.is_some() { 1 } else { MIN_READ_OUTPUTS }, TRANSPOSED_TILE)
+            near.clamp(if unbeatable.is_some() { 1 } else { MIN_READ_OUTPUTS }, TILE)
         }
-        _ => TRANSPOSED_TILE,
+        _ => TILE,
     };
-    let (mut positions, mut values) =
-        ([MaybeUninit::uninit(); TRANSPOSED_TILE], [MaybeUninit::<T>::uninit(); TRANSPOSED_TILE]);
+    let (mut positions, mut values) = ([MaybeUninit::uninit(); TILE], [MaybeUninit::<T>::uninit(); TILE]);
     for_each_tile(&walk, max_outputs, &mut |tile| {
-        if let ([best], Some(unbeatable)) = (&*best, unbeatable)
-            && best.key >= unbeatable
-            && best.rank < first_rank(tile.values.start, tile.values.dims.iter(), mask)
-        {
+        let mut is_settled = false;
+        if let Some(unbeatable) = unbeatable {
+            with_best(&mut |best| {
+                is_settled = matches!(best, [best] if best.key >= unbeatable
+                    && best.rank < first_rank(tile.values.start, tile.values.dims.iter(), mask));
+            });
+        }
+        if is_settled {
             return;
         }
         let values = &mut values[..tile.outputs()];
@@ -142,7 +154,7 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
         let (positions, _) = call.find(PositionPlaces::from(&mut positions[..tile.outputs()]), Some(places));
         // SAFETY: a kernel writes every value, as `Kernel` says: elements of the input, which are of this type.
         let values = unsafe { &*(&raw const *values as *const [T]) };
-        merge_tile(bound.order(), shape, tile, (positions, values), best);
+        with_best(&mut |best| merge_tile(bound.order(), shape, tile, (&*positions, values), best));
     });
 }
 
@@ -236,12 +248,6 @@ fn merge_tile<T: Element>(
     }
 }
 
-/// Each of the best: its index, and where in the input it is.
-pub(super) fn answers<'a>(shape: &CollapsedShape, best: &'a [Best]) -> impl Iterator<Item = (u64, usize)> + use<'a> {
-    let mask = rank_mask(shape);
-    best.iter().map(move |best| (best.rank ^ mask, best.place))
-}
-
 /// Writes the best elements of the outputs of a shape: to their places, or where values are packed.
 ///
 /// # Safety
@@ -252,11 +258,12 @@ pub(super) unsafe fn write_best(
     best: &[Best],
     slices: &mut OutputSlices<'_>,
 ) {
+    let mask = rank_mask(shape);
     let places = |start: usize, dims| StridedIter::new(dims).map(move |offset| (start as isize + offset) as usize);
     let outputs = places(shape.output.start, shape.output.output_dims());
     let values = places(shape.values.start, shape.values.output_dims());
-    for ((output, value), (index, place)) in outputs.zip(values).zip(answers(shape, best)) {
-        slices.indices.set(output, index as isize, 0, 0);
+    for ((output, value), &Best { rank, place, .. }) in outputs.zip(values).zip(best) {
+        slices.indices.set(output, (rank ^ mask) as isize, 0, 0);
         if let Some(values) = &mut slices.values {
             // SAFETY: the caller's promise: it was found where the loops of a bound plan reach.
             unsafe { values.copy(value, input, place) };

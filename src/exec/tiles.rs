@@ -1,7 +1,9 @@
 //! The outputs, cut into tiles. Nothing here knows of elements, indices or kernels: sizes and strides are all.
+#![allow(unsafe_code)]
 
 use crate::planner::{CollapsedShape, MIN_TILE_WIDTH};
-use argreduce_kernels::{LoopDim, StridedIter};
+use argreduce_kernels::{IndexBits, LoopDim, StridedIter};
+use std::mem::MaybeUninit;
 
 pub(super) use crate::planner::TILE;
 
@@ -12,6 +14,32 @@ pub(super) const INDEX_TILE: usize = 2048;
 /// Outputs per tile where the output is transposed: as many rows as a cache line has indices, each [`MIN_TILE_WIDTH`]
 /// wide. See docs/tuning.md#tile.
 pub(super) const TRANSPOSED_TILE: usize = 4096;
+
+/// How many bytes of values a tile has at most that go through a buffer. See docs/tuning.md#tile.
+pub(super) const VALUE_BUFFER_BYTES: usize = 16 << 10;
+
+/// A buffer for what goes to places that are not packed: the positions of a tile, or its values.
+pub(super) struct Buffer<const WORDS: usize>([MaybeUninit<u64>; WORDS]);
+
+/// For positions of any width.
+pub(super) type PositionBuffer = Buffer<TRANSPOSED_TILE>;
+
+pub(super) type ValueBuffer = Buffer<{ VALUE_BUFFER_BYTES / 8 }>;
+
+impl<const WORDS: usize> Buffer<WORDS> {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Buffer([MaybeUninit::uninit(); _])
+    }
+
+    /// So many places for integers of any width.
+    #[inline(always)]
+    pub(super) fn places<B: IndexBits>(&mut self, len: usize) -> &mut [MaybeUninit<B>] {
+        assert!(len <= 8 * WORDS / size_of::<B>());
+        // SAFETY: so many fit, as asserted; integers of 64 bits are aligned for all; and none need be initialised.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
+    }
+}
 
 /// Outputs per tile, where their positions go straight to the output: few calls. See docs/tuning.md#tile.
 pub(super) const DIRECT_TILE: usize = 1 << 14;

@@ -5,6 +5,7 @@ use super::input::{ElementsRef, alignment, type_in_bytes, whole};
 use super::outputs::OutputSlice;
 use crate::{DataType, Element, Error};
 use argreduce_kernels::with_bits;
+use bytemuck::Zeroable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -39,6 +40,15 @@ impl<'a> Values<'a> {
         let (start, len) = whole(slice, data_type, bytes.as_mut_ptr(), bytes.len())?;
         let (data_type, size) = (type_in_bytes(data_type), data_type.size() as u8);
         Ok(Values { start, len, data_type, size, lifetime: PhantomData })
+    }
+
+    /// From a place on.
+    ///
+    /// # Safety
+    /// - As for [`OutputSlice::from_raw`].
+    pub(super) unsafe fn of_raw<T: Element>(start: *mut T, len: usize) -> Self {
+        let (data_type, size) = (T::DATA_TYPE, size_of::<T>() as u8);
+        Values { start: start.cast(), len, data_type, size, lifetime: PhantomData }
     }
 
     /// All of a slice.
@@ -131,11 +141,11 @@ impl<'a> Values<'a> {
         });
     }
 
-    /// Writes the element whose bits are 0, so many times.
-    pub(crate) fn clear(&mut self, len: usize) {
-        assert!(len <= self.len);
-        // SAFETY: they are within the slice, and no other task's, as `lend` asks for. Bits of 0 are a value of each
-        // type.
-        unsafe { self.start.cast::<u8>().write_bytes(0, len * self.size()) }
+    /// Writes the element whose bits are 0 to so many places, which are `step` apart.
+    pub(crate) fn clear(&mut self, count: usize, step: usize) {
+        with_bits!(self.size(), B => {
+            // SAFETY: bits of 0 are a value of each type.
+            unsafe { self.bits::<B>() }.spread(0, step as isize, (0..count).map(|_| B::zeroed()));
+        });
     }
 }

@@ -152,23 +152,21 @@ fn fits_32_bits(shape: &CollapsedShape) -> bool {
 }
 
 /// Copies each output along the axes that are broadcast in the input, if there are any.
-pub(super) fn copy_to_broadcast<X: Copy>(nest: &LoopNest, outputs: &mut [X]) {
+fn copy_to_broadcast<X: Copy>(nest: &LoopNest, outputs: &mut OutputSlice<'_, X>) {
     for_each_copied_row(nest, &mut |[first, to], [row, copies]| {
         let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;
         if copies.stride == 1 {
             for n in 0..row.size {
-                let output = outputs[place(first, n, row.stride)];
-                outputs[place(to, n, row.stride)..][..copies.size].fill(output);
+                let [output] = *outputs.range(place(first, n, row.stride), 1) else { unreachable!("one output") };
+                outputs.range(place(to, n, row.stride), copies.size).fill(output);
             }
             return;
         }
         for to in (0..copies.size).map(|n| to + n as isize * copies.stride) {
             if row.stride == 1 {
-                outputs.copy_within(place(first, 0, 1)..place(first, row.size, 1), to as usize);
+                outputs.copy(place(first, 0, 1), place(to, 0, 1), row.size);
             } else {
-                for n in 0..row.size {
-                    outputs[place(to, n, row.stride)] = outputs[place(first, n, row.stride)];
-                }
+                (0..row.size).for_each(|n| outputs.copy(place(first, n, row.stride), place(to, n, row.stride), 1));
             }
         }
     });
@@ -188,24 +186,16 @@ fn for_each_copied_row(nest: &LoopNest, copy: &mut dyn FnMut([isize; 2], [LoopDi
     }
 }
 
-/// Copies what is packed as the values of a shape so.
-pub(super) fn copy_packed<X: Copy>(shape: &CollapsedShape, values: &mut [X]) {
-    if shape.is_split() {
-        return copy_packed(&shape.kept(), values);
-    }
-    copy_to_broadcast(&shape.values, values);
-}
-
-/// Copies the indices and values of a shape so.
+/// Copies the indices and values of a shape along the axes that are broadcast in the input.
 pub(super) fn copy_answers(shape: &CollapsedShape, slices: &mut OutputSlices<'_>) {
     if shape.is_split() {
         return copy_answers(&shape.kept(), slices);
     }
     let CollapsedShape { output, values, .. } = shape;
-    for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices.all()));
+    for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices));
     if let Some(slice) = &mut slices.values {
         // SAFETY: what is written is a copy of another value.
-        with_bits!(slice.size(), B => copy_to_broadcast(values, unsafe { slice.bits::<B>() }.all()));
+        with_bits!(slice.size(), B => copy_to_broadcast(values, &mut unsafe { slice.bits::<B>() }));
     }
 }
 

@@ -16,14 +16,14 @@ use std::array;
 use std::cmp::Reverse;
 
 /// The most outputs of a block. See docs/tuning.md#not-measured.
-pub(crate) const MAX_BLOCK_OUTPUTS: usize = 512;
+pub(crate) const MAX_BLOCK_OUTPUTS: usize = 256;
 
 /// The most bytes of a block's elements, which L1 or L2 holds. See docs/tuning.md#not-measured.
-pub(crate) const BLOCK_BYTES: usize = 32 << 10;
+pub(crate) const BLOCK_BYTES: usize = 24 << 10;
 
 /// The most elements of a block: a row of so many bytes is one segment for vectors of 16 bytes, too. See
 /// docs/tuning.md#not-measured.
-pub(crate) const MAX_BLOCK_LEN: usize = 254 * WORD_BITS;
+pub(crate) const MAX_BLOCK_LEN: usize = 190 * WORD_BITS;
 
 /// How many contiguous bytes are enough. See docs/tuning.md#not-measured.
 const RUN_BYTES: usize = 1 << 10;
@@ -58,8 +58,12 @@ impl Blocks {
             stride => stride,
         };
         order[..rank].sort_by_key(|&axis| Reverse(distance(axis)));
-        let mut blocks = Blocks { sizes: [1; MAX_RANK], order, extents, rank, axes };
         let most = (BLOCK_BYTES / element_bytes).min(MAX_BLOCK_LEN);
+        let whole = Blocks { sizes: extents, order, extents, rank, axes };
+        if layout.element_count() <= most && whole.outputs() <= MAX_BLOCK_OUTPUTS {
+            return whole;
+        }
+        let mut blocks = Blocks { sizes: [1; MAX_RANK], ..whole };
         blocks.grow(RUN_BYTES / element_bytes, |_| true);
         blocks.grow(most, |axis| axes.contains(axis));
         blocks.grow(most, |_| true);
@@ -247,10 +251,10 @@ mod tests {
             let axes = AxisSet::new(&[axis], sizes.len()).unwrap();
             Blocks::of(&Layout::contiguous(sizes).unwrap(), axes, 4).sizes[..sizes.len()].to_vec()
         };
-        assert_eq!(sizes(&[100_000], 0), [7744]);
-        assert_eq!(sizes(&[1000, 1000], 1), [8, 1000]);
-        assert_eq!(sizes(&[1000, 1000], 0), [32, 256]);
-        assert_eq!(sizes(&[1_000_000, 3], 1), [510, 3]);
+        assert_eq!(sizes(&[100_000], 0), [5888]);
+        assert_eq!(sizes(&[1000, 1000], 1), [6, 1000]);
+        assert_eq!(sizes(&[1000, 1000], 0), [24, 256]);
+        assert_eq!(sizes(&[1_000_000, 3], 1), [255, 3]);
         assert_eq!(sizes(&[8, 21, 512, 512], 1), [1, 21, 1, 256]);
     }
 }

@@ -49,13 +49,17 @@ impl CollapsedShape {
         self.output.reduced_dims()
     }
 
-    /// This shape with indices packed as values are.
-    pub(crate) fn packed(&self) -> CollapsedShape {
+    /// This shape with indices packed as values are; both so many places from one to the next.
+    pub(crate) fn packed(&self, steps: [usize; 2]) -> CollapsedShape {
         let mut packed = *self;
-        // But the steps of the index are those of the output.
+        // But the steps of the index along split loops are those of the output, and values have none.
         let outputs = usize::from(packed.values.broadcast_end + packed.kept_len);
-        packed.output.start = packed.values.start;
-        packed.output.loops[..outputs].copy_from_slice(&packed.values.loops[..outputs]);
+        for (nest, step) in [&mut packed.output, &mut packed.values].into_iter().zip(steps) {
+            nest.start = self.values.start * step;
+            for (to, l) in nest.loops.iter_mut().zip(&self.values.loops[..outputs]) {
+                *to = LoopDim { stride: l.stride * step as isize, ..*l };
+            }
+        }
         packed
     }
 

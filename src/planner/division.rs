@@ -37,10 +37,6 @@ const MIN_FAR_COLUMN_BYTES: usize = 8 << 10;
 /// The longest vectors, in elements: fewer neighbours are no columns.
 const MAX_LANES: usize = 64;
 
-/// The most partial answers that slabs of a reduction have together: they are on the stack until they are merged. See
-/// docs/tuning.md#not-measured.
-pub(crate) const MAX_PARTIALS: usize = 4096;
-
 /// About how many bytes are read between two pauses: by the slowest kernels, in a small part of a second; and so many
 /// that a part more costs nothing beside them. See docs/tuning.md#not-measured.
 const PAUSE_BYTES: usize = 16 << 20;
@@ -83,8 +79,6 @@ pub(crate) struct ReductionParts {
     /// How many parts there are, and how many outputs.
     pub(crate) count: usize,
     pub(crate) outputs: usize,
-    /// How many pieces each part is, of which one follows the other: there may be a pause between two.
-    pub(crate) pieces: usize,
     /// Which split loop that is, or into how many slabs the reduced loops are cut to make one.
     along: Along,
 }
@@ -115,7 +109,7 @@ impl ExecPlan {
         let wanted = (self.input_bytes() / worth).clamp(tasks, most);
         // Two at least, or one part would be enough for a call of one thread that is to pause once.
         let enough = tasks.max(pauses / 2).max(2);
-        self.divide_into(tasks, (enough, wanted.max(pauses)), pauses, bytes)
+        self.divide_into(tasks, (enough, wanted.max(pauses)), bytes)
     }
 
     /// How many tasks the call is worth: each reads as much as the executor asks for.
@@ -135,25 +129,18 @@ impl ExecPlan {
         if self.working_set() == WorkingSet::L2 || parts < 2 {
             return self.divide(executor, bytes);
         }
-        let division = self.divide_into(self.tasks(executor), (parts / 2, parts), self.pauses(executor), bytes);
+        let division = self.divide_into(self.tasks(executor), (parts / 2, parts), bytes);
         division.or_else(|| self.divide(executor, bytes))
     }
 
-    /// Into about so many parts, of the outputs if those are enough. Those of the reduction are pieces, of which there
-    /// are as many as pauses.
-    fn divide_into(
-        &self,
-        tasks: usize,
-        (enough, wanted): (usize, usize),
-        pauses: usize,
-        bytes: OutputBytes,
-    ) -> Option<Division> {
+    /// Into about so many parts, of the outputs if those are enough.
+    fn divide_into(&self, tasks: usize, (enough, wanted): (usize, usize), bytes: OutputBytes) -> Option<Division> {
         let count_of = |outputs: Option<OutputParts>| outputs.map_or(1, |parts| parts.count);
         let min_width = self.min_width(tasks);
         let mut outputs = self.output_parts(tasks, wanted, bytes, min_width);
         let grains = outputs.map_or(1, |parts| parts.grains(self.shape()));
         let is_even = count_of(outputs) >= enough && grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
-        let reduction = if is_even { None } else { self.reduction_parts(tasks, wanted, pauses) };
+        let reduction = if is_even { None } else { self.reduction_parts(tasks, wanted) };
         if !is_even && reduction.is_none() {
             let width = (self.shape().inner_dim().size / tasks).clamp(MIN_TILE_WIDTH, min_width);
             outputs = self.output_parts(tasks, wanted, bytes, width);
@@ -165,7 +152,7 @@ impl ExecPlan {
         }
         let count = count_of(outputs);
         let parts = match (reduction, outputs) {
-            (Some(reduction), _) if reduction.count * reduction.pieces > count => Parts::Reduction(reduction),
+            (Some(reduction), _) if reduction.count > count => Parts::Reduction(reduction),
             (_, Some(outputs)) if count > 1 => Parts::Outputs(outputs),
             _ => return None,
         };
@@ -239,17 +226,13 @@ impl ExecPlan {
         steps(output.output_dims()[cut], bytes.index).max(of_values)
     }
 
-    /// The reduction, in `wanted` parts or in as many as there can be, and those in pieces. `None` where there are too
-    /// many outputs.
-    fn reduction_parts(&self, tasks: usize, wanted: usize, pauses: usize) -> Option<ReductionParts> {
+    /// The reduction, in `wanted` parts or in as many as there can be. `None` where there are too many outputs: the
+    /// best of each are on the stack of the caller until all parts are done.
+    fn reduction_parts(&self, tasks: usize, wanted: usize) -> Option<ReductionParts> {
         let outputs = count(self.shape().kept_dims());
-        // On one thread, they are few enough if there is room for them.
-        let most_outputs = if tasks == 1 && pauses > 0 { MAX_PARTIALS } else { TILE };
-        if outputs > most_outputs || self.kernel().is_none() {
+        if outputs > TILE || self.kernel().is_none() {
             return None;
         }
-        let most_parts = wanted.min(MAX_PARTIALS / outputs);
-        let wanted = most_parts * (pauses / most_parts).max(1);
         // The slowest loop of those that are long enough. Not one of columns, by whose width the strategy was selected.
         let inner = self.shape().inner_dim();
         let slowest = |dims: &[LoopDim]| {
@@ -267,11 +250,10 @@ impl ExecPlan {
                 (Along::Slabs(wanted), shape.split_dims()[0].size)
             }
         };
-        let count = most_parts.min(most);
+        let count = wanted.min(most);
         // As many for each task.
         let count = if count > tasks { count - count % tasks } else { count };
-        let pieces = most.min(wanted) / count;
-        (count * pieces > 1).then_some(ReductionParts { count, outputs, pieces, along })
+        (count > 1).then_some(ReductionParts { count, outputs, along })
     }
 }
 
@@ -285,15 +267,15 @@ impl ReductionParts {
         shape
     }
 
-    /// Makes `piece` one of the pieces of such a shape: of part `n`, those from `n * pieces` on.
-    pub(crate) fn move_to(&self, whole: &CollapsedShape, n: usize, piece: &mut CollapsedShape) {
+    /// Makes `part` that of such a shape with number `n`.
+    pub(crate) fn move_to(&self, whole: &CollapsedShape, n: usize, part: &mut CollapsedShape) {
         let split = match self.along {
             Along::Split(n) => n,
             // It was made the first.
             Along::Slabs(_) => 0,
         };
-        let (steps, pieces) = (whole.split_dims()[split].size, self.count * self.pieces);
-        piece.restrict_split(whole, split, share_start(n, pieces, steps)..share_start(n + 1, pieces, steps));
+        let steps = whole.split_dims()[split].size;
+        part.restrict_split(whole, split, share_start(n, self.count, steps)..share_start(n + 1, self.count, steps));
     }
 }
 
@@ -470,15 +452,14 @@ mod tests {
     fn visited_by_parts(parts: &ReductionParts, shape: &CollapsedShape) -> Vec<(isize, isize)> {
         let whole = parts.shape(shape);
         let mut part = whole;
-        let of_parts = (0..parts.count * parts.pieces).flat_map(|n| {
+        let of_parts = (0..parts.count).flat_map(|n| {
             parts.move_to(&whole, n, &mut part);
             visited(&part)
         });
         of_parts.collect()
     }
 
-    /// Parts of the reduction visit all that it does, wherever memory has it; and have no more answers than there is
-    /// room for.
+    /// Parts of the reduction visit all that it does, wherever memory has it.
     #[test]
     fn parts_are_the_reduction() {
         // With gaps, so that loops stay apart; in both orders; and with a broadcast axis between, so that the loops of
@@ -486,7 +467,7 @@ mod tests {
         type Case = ([usize; 3], [isize; 3], &'static [isize], usize);
         let cases: [Case; 7] = [
             ([4, 300, 1000], [301_000, 1000, 1], &[0, 1, 2], 16),
-            ([4, 300, 1000], [301_000, 1000, 1], &[0, 1], 4),
+            ([4, 300, 1000], [301_000, 1000, 1], &[0, 1], 8),
             ([4, 300, 1000], [301_000, -1000, 1], &[1, 2], 12),
             ([3, 2, 400_000], [400_000, 0, 1], &[0, 1, 2], 3),
             ([1000, 300, 4], [1, 1000, 301_000], &[0, 1, 2], 16),
@@ -494,19 +475,18 @@ mod tests {
             ([400_000, 2, 3], [1, 0, 400_000], &[0, 2], 16),
         ];
         let options =
-            || AxisDirection::ALL.into_iter().flat_map(|direction| [0, 20, 100].map(|pauses| (direction, pauses)));
-        for ((sizes, strides, axes, expected), (direction, pauses)) in
+            || AxisDirection::ALL.into_iter().flat_map(|direction| [16, 20, 100].map(|wanted| (direction, wanted)));
+        for ((sizes, strides, axes, expected), (direction, wanted)) in
             cases.into_iter().flat_map(|case| options().map(move |options| (case, options)))
         {
             let offset = if strides[1] < 0 { 299_000 } else { 0 };
             let layout = Layout::strided(&sizes, &strides, offset).unwrap();
             let plan = ArgReduce::argmax(&layout).axes(axes).direction(direction).plan::<f32, u32>().unwrap();
             let exec = plan.exec();
-            let parts = exec.reduction_parts(4, 16, pauses).unwrap();
-            if pauses == 0 {
-                assert_eq!((parts.count, parts.pieces), (expected, 1), "{plan}");
+            let parts = exec.reduction_parts(4, wanted).unwrap();
+            if wanted == 16 {
+                assert_eq!(parts.count, expected, "{plan}");
             }
-            assert!(parts.count * parts.outputs <= MAX_PARTIALS, "{plan}");
             let mut of_parts = visited_by_parts(&parts, exec.shape());
             let mut expected = visited(&exec.shape().tail(0));
             of_parts.sort_unstable();
@@ -529,7 +509,7 @@ mod tests {
             let whole = *reduce.plan::<f32, u64>().unwrap().exec();
             let mut expected = visited(whole.shape());
             let exec = whole.limited(sizes.iter().product::<usize>() / rng.random_range(2..20));
-            let Some(parts) = exec.reduction_parts(4, rng.random_range(2..17), rng.random_range(0..3) * 20) else {
+            let Some(parts) = exec.reduction_parts(4, rng.random_range(2..60)) else {
                 continue;
             };
             let mut found = visited_by_parts(&parts, exec.shape());
@@ -559,7 +539,7 @@ mod tests {
             Parts::Reduction(parts) => {
                 let whole = parts.shape(exec.shape());
                 let mut part = whole;
-                for n in 0..parts.count * parts.pieces {
+                for n in 0..parts.count {
                     parts.move_to(&whole, n, &mut part);
                     visit(&part);
                 }
@@ -609,12 +589,13 @@ mod tests {
         assert!(divided > 1000 && large > 100, "{divided}, {large}");
     }
 
-    /// Whatever the shape, there are about as many pauses as some megabytes are read.
+    /// There are about as many pauses as some megabytes are read; but not where there are more outputs than slabs have
+    /// room for, each of a long reduction.
     #[test]
     fn there_is_a_pause_every_some_megabytes() {
         const GIB: usize = 1 << 28;
         type Case = (&'static [usize], &'static [isize], &'static [isize]);
-        let cases: [Case; 13] = [
+        let cases: [Case; 12] = [
             // As much as there are two pauses in.
             (&[1 << 23], &[1], &[0]),
             (&[GIB], &[1], &[0]),
@@ -625,7 +606,6 @@ mod tests {
             (&[GIB / 8, 100], &[1, 1], &[1]),
             (&[8192, 1024, 8192], &[4095, 4093, 5], &[0, 2]),
             (&[8192, 64, 8192], &[4095, 4093, 5], &[0, 2]),
-            (&[8192, 4096, 8192], &[4095, 4093, 5], &[0, 2]),
             (&[64, 3, 4096, 4096], &[3 << 24, 1 << 24, 1 << 12, 1], &[0, 2, 3]),
             (&[64, 4096, 4096, 3], &[3 << 24, 3 << 12, 3, 1], &[1, 2]),
             (&[3, 1 << 20, 300], &[1, 3, 3 << 20], &[0, 2]),
@@ -634,10 +614,6 @@ mod tests {
             let layout = Layout::strided(sizes, strides, 0).unwrap();
             let plan = ArgReduce::argmax(&layout).axes(axes).plan::<f32, u32>().unwrap();
             for width in [1, 2, 7] {
-                if width > 1 && *sizes == [8192, 4096, 8192] {
-                    // Threads share the columns then, each for the whole of a long reduction.
-                    continue;
-                }
                 let division = plan
                     .exec()
                     .divide(
@@ -647,7 +623,7 @@ mod tests {
                     .unwrap();
                 let pauses = match division.parts {
                     Parts::Outputs(parts) => parts.count,
-                    Parts::Reduction(parts) => parts.count * parts.pieces,
+                    Parts::Reduction(parts) => parts.count,
                 };
                 let bytes = plan.exec().input_bytes() / pauses;
                 assert!(bytes <= 8 * PAUSE_BYTES, "{bytes} bytes between pauses: {plan}, {width}, {division:?}");
@@ -667,6 +643,6 @@ mod tests {
         assert_eq!(how([1 << 18, 16 * 2048]), "2 tasks, 16 parts of the outputs");
         // As wide as there are two of them; or slabs of rows.
         assert_eq!(how([1 << 20, 2048]), "2 tasks, 2 parts of the outputs");
-        assert_eq!(how([1 << 21, 1000]), "2 tasks, 4 slabs of the reduction");
+        assert_eq!(how([1 << 21, 1000]), "2 tasks, 16 slabs of the reduction");
     }
 }

@@ -168,14 +168,9 @@ impl ExecPlan {
         self.working_set = working_set;
     }
 
-    /// With outputs [packed](CollapsedShape::packed) as values are.
-    pub(crate) fn packed(&self) -> ExecPlan {
-        self.with_shape(self.shape.packed(), self.working_set)
-    }
-
-    /// With the kernel of another.
-    pub(crate) fn with_kernel_of(&self, other: &ExecPlan) -> ExecPlan {
-        ExecPlan { kernel: other.kernel, ..*self }
+    /// With indices and values [packed](CollapsedShape::packed), each so many places from the next.
+    pub(crate) fn packed(&self, steps: [usize; 2]) -> ExecPlan {
+        self.with_shape(self.shape.packed(steps), self.working_set)
     }
 
     /// With a reduction that is cut where it has more elements.

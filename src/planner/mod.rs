@@ -51,7 +51,7 @@ mod split;
 
 pub(crate) use blocks::{BLOCK_BYTES, BlockLoops, BlockStart, Blocks, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS};
 pub(crate) use collapse::CollapsedShape;
-pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
+pub(crate) use division::{Division, OutputBytes, OutputParts, Parts, ReductionParts};
 pub(crate) use exec_plan::ExecPlan;
 pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
 pub(crate) use nest::{LoopNest, count};

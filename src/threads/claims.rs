@@ -6,7 +6,7 @@ use super::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The most shares that parts are divided into. More tasks than that begin with the share of another. See
 /// docs/tuning.md#not-measured.
-const MAX_SHARES: usize = 64;
+const MAX_SHARES: usize = 32;
 
 /// Parts of a call, numbered from 0, in contiguous shares: one for each task to begin with.
 pub(crate) struct Claims<'a> {

@@ -76,7 +76,7 @@
 //!
 //! # Both functions at once (`pair.rs`)
 //!
-//! A body is generic over its orders: one, or a pair of the same vectors, each of which has outputs of its own.
+//! One search, that of long rows, is generic over its orders: one, or a pair of the same vectors.
 //!
 //! # Masks (`masked.rs`)
 //!

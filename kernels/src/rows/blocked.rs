@@ -1,9 +1,9 @@
 //! Segments that do not fit the registers, block by block: see `mod.rs`. A segment that is less than a block panics.
 
 use super::accumulator::max_blocks;
+use super::block_orders::{BlockOrders, Lane, OneOrder};
 use super::blocks::{Block, BlockMap, BlockedSegment, LARGE, SMALL, block_len, has_large_blocks, may_shift};
 use super::segment::{ArgResult, Segment};
-use super::segment_orders::{Lane, OneOrder, SegmentOrders};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::{ArgOrder, Vec};
 use crate::simd::ops::SimdOps;
@@ -49,7 +49,7 @@ const MAX_CHECK_BYTES: [usize; 2] = [8 << 10, 64 << 10];
 /// Finds the first best element of a segment of at least a [`block_len`] and at most the [`max_segment_len`], before
 /// which so many elements were read.
 #[inline(always)]
-pub(super) fn find<P: SegmentOrders>(orders: P, segment: Segment<'_, Lane<P>>, before: usize) -> P::Results {
+pub(super) fn find<P: BlockOrders>(orders: P, segment: Segment<'_, Lane<P>>, before: usize) -> P::Results {
     if const { has_large_blocks::<P::Order>() } {
         find_by_blocks::<P, LARGE>(orders, segment, before)
     } else {
@@ -60,13 +60,13 @@ pub(super) fn find<P: SegmentOrders>(orders: P, segment: Segment<'_, Lane<P>>, b
 /// [`find`] by blocks of `V` vectors: by the fast path, if there is one, the first block has an element that it would
 /// accept, and it accepts the best in the end.
 #[inline(always)]
-fn find_by_blocks<P: SegmentOrders, const V: usize>(
+fn find_by_blocks<P: BlockOrders, const V: usize>(
     orders: P,
     segment: Segment<'_, Lane<P>>,
     before: usize,
 ) -> P::Results {
     // (Or the fast path is not worth the code size.)
-    if const { !P::HAS_FAST || !P::Simd::TUNING.specializes } {
+    if const { !P::HAS_FAST || !<P::Order as ArgOrder>::Simd::TUNING.specializes } {
         return find_exactly::<P, V>(orders, segment, before);
     }
     let (fast, blocks) = (orders.fast(), BlockedSegment::aligned(segment));
@@ -76,7 +76,7 @@ fn find_by_blocks<P: SegmentOrders, const V: usize>(
         return found;
     }
     // A call of its own, to keep it out of the code and the registers of the fast path.
-    orders.token().outlined(
+    orders.simd().outlined(
         #[inline(always)]
         move || match const { P::ARE_TWO } {
             // Of elements that are all above zero, or all below, one accepts what the other does not. By itself, each
@@ -99,11 +99,7 @@ impl OneOrder for FindOne {
 
 /// [`find`] by blocks of `V` vectors and by the orders themselves, without their fast paths.
 #[inline(always)]
-fn find_exactly<P: SegmentOrders, const V: usize>(
-    orders: P,
-    segment: Segment<'_, Lane<P>>,
-    before: usize,
-) -> P::Results {
+fn find_exactly<P: BlockOrders, const V: usize>(orders: P, segment: Segment<'_, Lane<P>>, before: usize) -> P::Results {
     let blocks = BlockedSegment::aligned(segment);
     orders.finalize::<V>(accumulate_from_first(orders, blocks, before), blocks)
 }
@@ -114,8 +110,8 @@ const SOON_VECTORS: usize = 2;
 
 /// [`find`] of a segment of any length, part by part, each of as many blocks as a lane can count. A call too.
 #[inline(always)]
-pub(super) fn find_any_length<P: SegmentOrders>(orders: P, segment: Segment<'_, Lane<P>>) -> P::Results {
-    orders.token().outlined(
+pub(super) fn find_any_length<P: BlockOrders>(orders: P, segment: Segment<'_, Lane<P>>) -> P::Results {
+    orders.simd().outlined(
         #[inline(always)]
         move || {
             let mut segment = segment;
@@ -159,7 +155,7 @@ fn blocks_to_check<O: ArgOrder, const V: usize>(segment: BlockedSegment<'_, O, V
 
 /// The state over one segment, before which so many elements were read: until it is final, or to the end.
 #[inline(always)]
-pub(super) fn accumulate_from_first<P: SegmentOrders, const V: usize>(
+pub(super) fn accumulate_from_first<P: BlockOrders, const V: usize>(
     orders: P,
     segment: BlockedSegment<'_, P::Order, V>,
     before: usize,
@@ -179,7 +175,7 @@ pub(super) fn accumulate_from_first<P: SegmentOrders, const V: usize>(
 /// Goes on with a segment from a block on, after `blocks_before` blocks of other segments: until it is final, or to the
 /// end. `read_before` blocks, about, were read before.
 #[inline(always)]
-pub(super) fn accumulate<P: SegmentOrders, const V: usize>(
+pub(super) fn accumulate<P: BlockOrders, const V: usize>(
     orders: P,
     accumulators: &mut P::Accumulators<V>,
     segment: BlockedSegment<'_, P::Order, V>,

@@ -1,9 +1,8 @@
 //! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. Knows
 //! nothing of calls.
 
-use super::lane_accumulator::Vectors;
+use super::lane_accumulator::{LaneAccumulators, Vectors};
 use super::segment::{MAX_VECTORS, Segment};
-use super::segment_orders::{Lane, SegmentOrders};
 use crate::order::{ArgOrder, has_max};
 use crate::simd::ops::{SimdOps, iota};
 use crate::simd::token::{Simd, repeat};
@@ -36,9 +35,9 @@ pub(super) const fn takes<O: ArgOrder>(number: usize) -> bool {
 /// The position of the first best element, 0 if there is none, of a segment of not more than [`takes`] allows. One that
 /// is less than a vector panics.
 #[inline(always)]
-pub(super) fn find<P: SegmentOrders>(orders: P, segment: Segment<'_, Lane<P>>) -> P::Positions {
-    let (simd, lanes) = (orders.token(), <P::Order as ArgOrder>::Simd::LANES);
-    let (vectors, reversed) = (Vectors::<P::Order>::new(segment), segment.is_reversed());
+pub(super) fn find<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> u32 {
+    let (simd, lanes) = (order.simd(), O::Simd::LANES);
+    let (vectors, reversed) = (Vectors::<O>::new(segment), segment.is_reversed());
     // Two spans of the segment, equally long, of whole vectors: one from its start, and one to its end. They may
     // overlap. Re-reading is harmless: the comparison is strict.
     let len = segment.len().div_ceil(2 * lanes) * lanes;
@@ -47,16 +46,16 @@ pub(super) fn find<P: SegmentOrders>(orders: P, segment: Segment<'_, Lane<P>>) -
     let vector = |start: usize| lowest.address(start as isize * step);
     // SAFETY: a segment of at least a vector has one at its start, and one `len` before its end: that is at least a
     // vector, and no more than the segment.
-    let first = unsafe { [orders.load(vector(0)), orders.load(vector(second))] };
-    let mut position = iota::<Lane<P>, _>(reversed);
-    let mut chains = orders.chains(first, position);
+    let first = unsafe { [order.load(vector(0)), order.load(vector(second))] };
+    let mut position = iota::<O::Lane, _>(reversed);
+    let mut chains = LaneAccumulators::new(order, first, position);
     let mut at = lanes;
-    let unrolls = const { P::Simd::TUNING.unrolls_short_loops && !P::ARE_TWO } && !reversed;
+    let unrolls = const { O::Simd::TUNING.unrolls_short_loops } && !reversed;
     repeat!(unrolls, at < len, at + lanes < len, at += lanes, {
         position = simd.add(position, simd.splat_index(lanes as u32));
         // SAFETY: both spans are whole vectors, `len` elements of the segment, and `at` is below that.
-        let vectors = unsafe { [orders.load(vector(at)), orders.load(vector(second + at))] };
-        orders.update_chains(&mut chains, vectors, position);
+        let vectors = unsafe { [order.load(vector(at)), order.load(vector(second + at))] };
+        chains.update(order, vectors, position);
     });
-    orders.finish_chains(chains, vectors, second)
+    chains.finish(order, vectors, second)
 }

@@ -48,9 +48,10 @@
 //! 32-bit elements are searched as many at a time as a vector has lanes, by a tree that transposes as it reduces.
 //! `single.rs` is one row without the loop. Under a mask there are long rows alone, by the blocked search.
 //!
-//! # Both functions at once (`segment_orders.rs`, `orders.rs`)
+//! # Both functions at once (`both.rs`, `block_orders.rs`)
 //!
-//! Searches are generic over their orders, one or a pair. A pair has a running state for each, and loads once for both.
+//! The blocked search is generic over its orders, one or a pair. A pair has a running state for each, and loads once
+//! for both. No other search gains by that: in L1, two of them take no longer than one that does both.
 //!
 //! # Outputs of several segments (`segmented.rs`, `interleaved.rs`)
 //!
@@ -62,27 +63,28 @@
 //! # Who calls whom
 //!
 //! ```text
-//! strategy.rs, single.rs ──> search.rs ──> segment.rs, tree.rs
-//!          └──> orders.rs ──────┴───────> blocked.rs, lane_indexed.rs ──> segment_orders.rs ──> accumulator.rs,
-//! segmented.rs ──────────────────────────────┘                                           lane_accumulator.rs
+//! strategy.rs, single.rs ──> search.rs ──> segment.rs, tree.rs, lane_indexed.rs ──> lane_accumulator.rs
+//! both.rs ─────────────────────┴───────> blocked.rs ──> block_orders.rs ──> accumulator.rs
+//! segmented.rs ────────────────────────────┘
 //!      └───────> interleaved.rs ──> blocked.rs, accumulator.rs; all of these ──> blocks.rs
 //! ```
 
 mod accumulator;
+mod block_orders;
 mod blocked;
 mod blocks;
+mod both;
 mod interleaved;
 mod lane_accumulator;
 mod lane_indexed;
-mod orders;
 mod search;
 mod segment;
-mod segment_orders;
 mod segmented;
 mod single;
 mod strategy;
 mod tree;
 
+pub(crate) use both::RowsOfBoth;
 pub(crate) use segmented::SegmentedRows;
 pub(crate) use single::SingleRow;
-pub(crate) use strategy::{LongRows, RowKernel};
+pub(crate) use strategy::{LongRows, RowKernel, is_one_search};

@@ -4,9 +4,7 @@ use super::blocked;
 use super::blocks::block_len;
 use super::lane_indexed;
 use super::segment::{self, Followed, MAX_VECTORS, Segment};
-use super::segment_orders::SegmentOrders;
 use super::tree::{self, SideBySide};
-use crate::order::pair::{Pair, PairedWith};
 use crate::order::{ArgOrder, IndexVec, Minpos, Vec};
 use crate::simd::ops::{MinposOps, SimdOps, iota};
 use crate::simd::token::Simd;
@@ -52,8 +50,6 @@ pub(super) trait RowLoop<O: ArgOrder> {
 
 /// A way to find the best element of a row.
 pub(super) trait RowSearch<O: ArgOrder> {
-    /// The same search by another order of the same vectors.
-    type Of<B: PairedWith<O>>: RowSearch<B>;
     /// The fewest and the most elements of a row that is searched: others panic. (A loop over rows tests that before
     /// the first one, so that the compiler leaves it out for each.)
     const LENGTHS: [usize; 2];
@@ -70,13 +66,6 @@ pub(super) trait RowSearch<O: ArgOrder> {
 
     /// The position, 0 if there is none.
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32;
-
-    /// By two orders. What the searches of both begin with, the compiler loads once; a loop shares what it loads by
-    /// itself.
-    #[inline(always)]
-    fn find_both<B: PairedWith<O>>(orders: Pair<O, B>, row: Segment<'_, O::Lane>) -> [u32; 2] {
-        [Self::find(orders.0, row), Self::Of::<B>::find(orders.1, row)]
-    }
 
     /// [`RowSearch::find`], where more than the row may be read.
     #[inline(always)]
@@ -108,7 +97,6 @@ impl MinposRow {
 }
 
 impl<O: ArgOrder> RowSearch<O> for MinposRow {
-    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [0, O::Simd::LANES - 1];
     const IS_SHORT: bool = true;
     const OVER_READS: bool = !O::Simd::TUNING.has_masks;
@@ -128,7 +116,6 @@ impl<O: ArgOrder> RowSearch<O> for MinposRow {
 struct InRegisters<const MIN: usize, const V: usize>;
 
 impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters<MIN, V> {
-    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = if V == 0 { [0, O::Simd::LANES - 1] } else { [MIN * O::Simd::LANES, usize::MAX] };
     const OVER_READS: bool = V == 0 && !O::Simd::TUNING.has_masks;
     const IS_SHORT: bool = V == 1 || V == 2;
@@ -166,17 +153,11 @@ impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters
 pub(super) struct LaneIndexed;
 
 impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
-    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [O::Simd::LANES, usize::MAX];
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
         lane_indexed::find(order, row)
-    }
-
-    #[inline(always)]
-    fn find_both<B: PairedWith<O>>(orders: Pair<O, B>, row: Segment<'_, O::Lane>) -> [u32; 2] {
-        lane_indexed::find(orders, row)
     }
 }
 
@@ -184,7 +165,6 @@ impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
 pub(super) struct AnyLengthSearch;
 
 impl<O: ArgOrder> RowSearch<O> for AnyLengthSearch {
-    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [block_len::<O>(), usize::MAX];
     const IS_BLOCKED: bool = true;
     const TAKES_ANY_LENGTH: bool = true;
@@ -193,28 +173,17 @@ impl<O: ArgOrder> RowSearch<O> for AnyLengthSearch {
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
         blocked::find_any_length(order, row).position()
     }
-
-    #[inline(always)]
-    fn find_both<B: PairedWith<O>>(orders: Pair<O, B>, row: Segment<'_, O::Lane>) -> [u32; 2] {
-        Pair::<O, B>::positions(blocked::find_any_length(orders, row))
-    }
 }
 
 /// Rows of a block and more that are [one segment](blocked::is_one_segment).
 pub(super) struct BlockedSearch;
 
 impl<O: ArgOrder> RowSearch<O> for BlockedSearch {
-    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [block_len::<O>(), usize::MAX];
     const IS_BLOCKED: bool = true;
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
         blocked::find(order, row, 0).position()
-    }
-
-    #[inline(always)]
-    fn find_both<B: PairedWith<O>>(orders: Pair<O, B>, row: Segment<'_, O::Lane>) -> [u32; 2] {
-        Pair::<O, B>::positions(blocked::find(orders, row, 0))
     }
 }

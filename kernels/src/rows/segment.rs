@@ -1,7 +1,6 @@
 //! A segment of neighbours, and the search for its best element within registers. What the strategies for rows share;
 //! nothing here knows of calls or loops.
 
-use crate::order::pair::PairedWith;
 use crate::order::{ArgOrder, LaneElem, Mask, Vec, max_all, padding};
 use crate::positions::rarer;
 use crate::prefetch::Hint;
@@ -146,12 +145,6 @@ impl<'a, O: ArgOrder> Followed<'a, O> {
     #[inline(always)]
     pub(super) fn segment(self) -> Segment<'a, O::Lane> {
         self.0
-    }
-
-    /// The same, by another order of the same vectors.
-    #[inline(always)]
-    pub(super) fn of_order<B: PairedWith<O>>(self) -> Followed<'a, B> {
-        Followed(self.0)
     }
 
     /// Of its elements, in the order of visiting, a vector from number `start` on.

@@ -3,17 +3,13 @@
 
 use super::blocked;
 use super::lane_indexed;
-use super::orders::RowOrders;
 use super::search::{LaneIndexed, RowLoop, RowSearch, in_registers};
 use super::segment::Segment;
-use super::segment_orders::Lane;
 use super::strategy::RowKernel;
 use crate::float_mode;
-use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
-use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
-use crate::order::pair::{Both, Orders, Pair, PairedWith};
+use crate::order::{ArgOrder, LaneElem};
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
@@ -40,43 +36,15 @@ impl SingleRow {
             let row = LoopDim { size: len, stride: 1 };
             let mut position = [0_u32];
             let outputs = Positions::from(&mut position[..]).into();
-            if const { <F::Order as Orders>::COMPARES_FLOATS } {
+            if const { <F::Order as ArgOrder>::Lane::HAS_NAN } {
                 RowKernel::enter_by::<F, B>(&only_row(first, &[row], tuning), (), outputs);
             } else {
-                RowKernel::<false>::enter::<B>(&only_row(first, &[row], tuning), (), outputs);
+                RowKernel::<false>::enter_any::<B>(&only_row(first, &[row], tuning), (), outputs);
             }
             position[0]
         };
         // SAFETY: the caller's promise.
-        unsafe { find::<F, F::Order>(first, len, tuning, of_call) }
-    }
-
-    /// The shortest row of two orders that is faster than one after the other: of blocks. To have all searches for two
-    /// would be too much code.
-    pub(crate) const fn min_len_of_both<O: ArgOrder>() -> usize {
-        lane_indexed::vectors::<O>().1 * O::Simd::LANES + 1
-    }
-
-    /// What [`crate::BothKernel::of_row`] calls, for rows that are not shorter.
-    ///
-    /// # Safety
-    /// - As for [`SingleRow::enter`], for both orders.
-    #[inline(never)]
-    pub(crate) unsafe fn enter_both<F, G>(first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2]
-    where
-        F: OrderFactory<Given = (), Order: ArgOrder>,
-        G: OrderFactory<Given = (), Order: PairedWith<F::Order>>,
-    {
-        // SAFETY: as in `SingleRow::enter`, with one position for each of the two.
-        let of_call = || unsafe {
-            let row = LoopDim { size: len, stride: 1 };
-            let mut positions = [[0_u32]; 2];
-            let outputs = positions.each_mut().map(|position| Positions::from(&mut position[..]).into());
-            RowKernel::<true>::enter::<Both<F, G>>(&only_row(first, &[row], tuning), (), outputs);
-            positions.map(|[position]| position)
-        };
-        // SAFETY: the caller's promise.
-        unsafe { find::<Both<F, G>, Pair<F::Order, G::Order>>(first, len, tuning, of_call) }
+        unsafe { find::<F>(first, len, tuning, of_call) }
     }
 }
 
@@ -93,31 +61,32 @@ fn only_row<'a>(first: *const (), reduced: &'a [LoopDim; 1], tuning: &'static Tu
 /// # Safety
 /// - As for [`SingleRow::enter`].
 #[inline(always)]
-unsafe fn find<F: OrderFactory<Given = (), Order = P>, P: RowOrders>(
+unsafe fn find<F: OrderFactory<Given = (), Order: ArgOrder>>(
     first: *const (),
     len: usize,
     tuning: &'static Tuning,
-    of_call: impl FnOnce() -> P::Positions,
-) -> P::Positions {
-    if const { !P::Simd::TUNING.specializes } || const { P::COMPARES_FLOATS } && !float_mode::is_default() {
+    of_call: impl FnOnce() -> u32,
+) -> u32 {
+    let is_of_call = const { !<F::Order as ArgOrder>::Simd::TUNING.specializes };
+    if is_of_call || const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         return of_call();
     }
     // SAFETY: the caller says that the ISA is there, and that so many elements may be read.
-    let (orders, elements) = unsafe { (F::make(()), from_raw_parts(first.cast(), len)) };
-    RowAlone::<P> { orders, elements, tuning }.find(of_call)
+    let (order, elements) = unsafe { (F::make(()), from_raw_parts(first.cast(), len)) };
+    RowAlone { order, elements, tuning }.find(of_call)
 }
 
 /// What a search is called with, in registers: no more than that.
 #[derive(Clone, Copy)]
-struct RowAlone<'a, P: RowOrders> {
-    orders: P,
-    elements: &'a [Lane<P>],
+struct RowAlone<'a, O: ArgOrder> {
+    order: O,
+    elements: &'a [O::Lane],
     tuning: &'static Tuning,
 }
 
-impl<'a, P: RowOrders> RowAlone<'a, P> {
+impl<'a, O: ArgOrder> RowAlone<'a, O> {
     #[inline(always)]
-    fn row(self) -> Segment<'a, Lane<P>> {
+    fn row(self) -> Segment<'a, O::Lane> {
         Segment::of_slice(self.elements, self.tuning)
     }
 
@@ -125,27 +94,27 @@ impl<'a, P: RowOrders> RowAlone<'a, P> {
     /// costs every call. What is longer than [one segment](blocked::is_one_segment) is left to `of_call`. See
     /// docs/tuning.md#reasons-behind-the-shape-of-the-code.
     #[inline(always)]
-    fn find(self, of_call: impl FnOnce() -> P::Positions) -> P::Positions {
-        let (orders, len, lanes) = (self.orders, self.elements.len(), <P::Order as ArgOrder>::Simd::LANES);
-        let (fewest, most) = lane_indexed::vectors::<P::Order>();
-        if const { !P::ARE_TWO } && len <= (fewest - 1) * lanes {
-            orders.token().vectorized(
+    fn find(self, of_call: impl FnOnce() -> u32) -> u32 {
+        let (order, len, lanes) = (self.order, self.elements.len(), O::Simd::LANES);
+        let (fewest, most) = lane_indexed::vectors::<O>();
+        if len <= (fewest - 1) * lanes {
+            order.simd().vectorized(
                 #[inline(always)]
                 move || in_registers(self.elements.len(), self),
             )
-        } else if const { !P::ARE_TWO } && len <= most * lanes {
-            orders.token().vectorized(
+        } else if len <= most * lanes {
+            order.simd().vectorized(
                 #[inline(always)]
                 move || {
                     // So that code for shorter rows is left out.
                     assert!(self.elements.len() > Self::MAX_VECTORS * lanes);
-                    orders.find::<LaneIndexed>(self.row())
+                    LaneIndexed::find(order, self.row())
                 },
             )
-        } else if blocked::is_one_segment::<P::Order>(len) && (const { !P::ARE_TWO } || len > most * lanes) {
-            orders.token().vectorized(
+        } else if blocked::is_one_segment::<O>(len) {
+            order.simd().vectorized(
                 #[inline(always)]
-                move || P::positions(blocked::find(orders, self.row(), 0)),
+                move || blocked::find(order, self.row(), 0).position(),
             )
         } else {
             of_call()
@@ -153,14 +122,14 @@ impl<'a, P: RowOrders> RowAlone<'a, P> {
     }
 }
 
-impl<P: RowOrders> RowLoop<P::Order> for RowAlone<'_, P> {
+impl<O: ArgOrder> RowLoop<O> for RowAlone<'_, O> {
     const FORWARD: bool = true;
     const HAS_GROUPS: bool = false;
-    const MAX_VECTORS: usize = lane_indexed::vectors::<P::Order>().0 - 1;
-    type Output = P::Positions;
+    const MAX_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
+    type Output = u32;
 
     #[inline(always)]
-    fn search<S: RowSearch<P::Order>>(self) -> P::Positions {
-        self.orders.find::<S>(self.row())
+    fn search<S: RowSearch<O>>(self) -> u32 {
+        S::find(self.order, self.row())
     }
 }

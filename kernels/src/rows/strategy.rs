@@ -4,27 +4,53 @@
 use super::blocked;
 use super::blocks;
 use super::lane_indexed;
-use super::orders::RowOrders;
 use super::search::{AnyLengthSearch, BlockedSearch, LaneIndexed, RowLoop, RowSearch, in_registers};
 use super::segment::{Followed, MAX_VECTORS, Segment};
-use super::segment_orders::Lane;
+use super::segmented::SegmentedRows;
 use super::tree::{self, SideBySide};
 use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, RowPrefetcher, prefetch_distance};
-use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
+use crate::order::{ArgOrder, IndexVec};
 use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, repeat};
 use crate::strategy::Strategy;
+use core::mem::MaybeUninit;
 
 /// The kernel of rows. If `FORWARD`, of those that most calls have: in the direction of memory, and [one
-/// segment](blocked::is_one_segment); by two orders, also of longer ones. If not, of rows against the direction of
-/// memory, as those where ties go to the last index, and of longer ones in either direction; where an ISA does not
+/// segment](blocked::is_one_segment). If not, of rows against the direction of memory, as those where ties go to the
+/// last index, and of longer ones in either direction; where an ISA does not
 /// [specialize](crate::tuning::isa::IsaTuning::specializes), of all rows. Knows nothing of who makes an order: orders
 /// of the same type have one copy.
 pub(crate) struct RowKernel<const FORWARD: bool>;
+
+/// Whether all rows of an ISA take one search, that of [segments](SegmentedRows), to keep the code small: of arrays on
+/// x86-64, where CPUs without AVX2 are from before 2013.
+pub(crate) const fn is_one_search<S: Simd>() -> bool {
+    cfg!(all(target_arch = "x86_64", not(wide_portable))) && !S::TUNING.specializes
+}
+
+impl RowKernel<false> {
+    /// All rows, by one order.
+    ///
+    /// # Safety
+    /// - As [`KernelImpl::enter`].
+    pub(crate) unsafe fn enter_any<B>(args: &KernelArgs<'_>, (): (), outputs: Outputs<'_>) -> Written
+    where
+        B: OrderFactory<Given = (), Order: ArgOrder>,
+    {
+        // SAFETY: either kernel answers the call, of which the caller says what is asked for.
+        unsafe {
+            if const { is_one_search::<<B::Order as ArgOrder>::Simd>() } {
+                SegmentedRows::enter::<B>(args, (), outputs)
+            } else {
+                RowKernel::<false>::enter::<B>(args, (), outputs)
+            }
+        }
+    }
+}
 
 impl RowKernel<true> {
     /// All rows: those in the direction of memory by the order `F`, and all others by `B`.
@@ -38,27 +64,26 @@ impl RowKernel<true> {
     {
         const { assert!(blocked::max_segment_len::<F::Order>() == blocked::max_segment_len::<B::Order>()) };
         let LoopDim { size, stride } = args.innermost_reduced();
-        let is_forward = const { <F::Order as ArgOrder>::Simd::TUNING.specializes }
-            && stride > 0
-            && blocked::is_one_segment::<F::Order>(size);
+        let is_forward = stride > 0 && blocked::is_one_segment::<F::Order>(size);
         // SAFETY: either kernel answers the call as it is, of which the caller says what is asked for.
         unsafe {
-            if is_forward {
+            if const { <F::Order as ArgOrder>::Simd::TUNING.specializes } && is_forward {
                 RowKernel::<true>::enter::<F>(args, (), outputs)
             } else {
-                RowKernel::<false>::enter::<B>(args, (), outputs)
+                RowKernel::<false>::enter_any::<B>(args, (), outputs)
             }
         }
     }
 }
 
-impl<P: RowOrders, const FORWARD: bool> KernelImpl<P> for RowKernel<FORWARD> {
+impl<O: ArgOrder, const FORWARD: bool> KernelImpl<O> for RowKernel<FORWARD> {
     #[inline(always)]
-    unsafe fn run(orders: P, args: &KernelArgs<'_>, mut outputs: P::Outputs<'_>) -> P::Written {
+    unsafe fn run(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
         // SAFETY: the rows of the call may be read, as the caller says; and `outputs` has a place for each.
-        unsafe { RowsOfCall::<'_, P, FORWARD>::new(orders, args, &mut outputs) }.answer();
+        unsafe { RowsOfCall::<'_, O, FORWARD>::new(order, args, &mut outputs) }.answer();
         // SAFETY: each search writes the positions of all rows.
-        unsafe { orders.finish(outputs) }
+        unsafe { outputs.positions.widen(order.simd()) };
+        Written::Nothing
     }
 }
 
@@ -80,7 +105,8 @@ impl<O: ArgOrder> KernelImpl<O> for LongRows {
         // SAFETY: as for `RowKernel`.
         unsafe { RowsOfCall::<'_, O, true>::new(order, args, &mut outputs) }.search_each::<BlockedSearch>();
         // SAFETY: the search writes the positions of all rows.
-        unsafe { order.finish(outputs) }
+        unsafe { outputs.positions.widen(order.simd()) };
+        Written::Nothing
     }
 }
 
@@ -96,33 +122,65 @@ const MIN_L2_BYTES: usize = 48 << 10;
 /// docs/tuning.md#max_two_stream_bytes.
 const MAX_TWO_STREAM_BYTES: usize = 960;
 
+/// Places for the positions of the rows that follow.
+#[derive(Clone, Copy)]
+struct RowPlaces(*mut MaybeUninit<u32>);
+
+impl RowPlaces {
+    /// Writes what was found in the next row.
+    ///
+    /// # Safety
+    /// - There is a place for it.
+    #[inline(always)]
+    unsafe fn write(&mut self, position: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.0.write(MaybeUninit::new(position));
+            self.0 = self.0.add(1);
+        }
+    }
+
+    /// Writes what was found in the next rows, as many as a vector has lanes.
+    ///
+    /// # Safety
+    /// - There are places for that. Lanes have 32 bits, as a place has.
+    #[inline(always)]
+    unsafe fn write_group<O: ArgOrder>(&mut self, positions: IndexVec<O>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.0.cast::<IndexVec<O>>().write_unaligned(positions);
+            self.0 = self.0.add(O::Simd::LANES);
+        }
+    }
+}
+
 /// All rows of a call, as [`RowKernel::run`] is given it: their elements may be read.
 #[derive(Clone, Copy)]
-struct RowsOfCall<'a, P: RowOrders, const FORWARD: bool> {
-    orders: P,
+struct RowsOfCall<'a, O: ArgOrder, const FORWARD: bool> {
+    order: O,
     args: &'a KernelArgs<'a>,
-    first: Segment<'a, Lane<P>>,
+    first: Segment<'a, O::Lane>,
     /// From the first element of a row, in the order of visiting, to the one at its lowest address.
     to_lowest: isize,
     /// As many places for positions as there are rows.
-    places: P::Places,
+    places: RowPlaces,
     prefetches: bool,
 }
 
-impl<P: RowOrders, const FORWARD: bool> RowLoop<P::Order> for RowsOfCall<'_, P, FORWARD> {
+impl<O: ArgOrder, const FORWARD: bool> RowLoop<O> for RowsOfCall<'_, O, FORWARD> {
     const FORWARD: bool = FORWARD;
     const HAS_GROUPS: bool = true;
     // What is lane-indexed instead need not be compiled.
     const MAX_VECTORS: usize =
-        if P::Simd::TUNING.specializes && !lane_indexed::takes::<P::Order>(MAX_VECTORS) { MAX_VECTORS } else { 4 };
+        if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MAX_VECTORS) { MAX_VECTORS } else { 4 };
     type Output = ();
 
     /// A call where rows may go side by side: with three of those searches in one function, all kernels took a
     /// sixteenth longer to compile.
     #[inline(always)]
-    fn search<S: RowSearch<P::Order>>(self) {
+    fn search<S: RowSearch<O>>(self) {
         if const { S::HAS_GROUPS } {
-            self.orders.token().outlined(
+            self.order.simd().outlined(
                 #[inline(always)]
                 move || self.search_each::<S>(),
             );
@@ -132,64 +190,61 @@ impl<P: RowOrders, const FORWARD: bool> RowLoop<P::Order> for RowsOfCall<'_, P, 
     }
 }
 
-impl<'a, P: RowOrders, const FORWARD: bool> RowsOfCall<'a, P, FORWARD> {
+impl<'a, O: ArgOrder, const FORWARD: bool> RowsOfCall<'a, O, FORWARD> {
     /// # Safety
     /// - As for [`KernelImpl::run`], as long as the rows of `outputs` are answered.
     #[inline(always)]
-    unsafe fn new(orders: P, args: &'a KernelArgs<'_>, outputs: &mut P::Outputs<'_>) -> Self {
+    unsafe fn new(order: O, args: &'a KernelArgs<'_>, outputs: &mut Outputs<'_>) -> Self {
         let LoopDim { size: len, stride } = args.innermost_reduced();
-        assert!(Strategy::Rows.takes(args.inner, args.reduced, P::Simd::LANES) && (!FORWARD || stride > 0));
+        assert!(Strategy::Rows.takes(args.inner, args.reduced, O::Simd::LANES) && (!FORWARD || stride > 0));
         let reversed = !FORWARD && stride < 0;
         // Hardware prefetchers follow such a row, and are wrong where the next one begins. In shorter rows, or much
         // longer ones, that does not matter.
         let has_discontinuities =
-            reversed && (MIN_DISCONTINUITY_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<Lane<P>>()));
+            reversed && (MIN_DISCONTINUITY_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
         let prefetches = args.should_prefetch(has_discontinuities);
         let to_lowest = if reversed { 1 - len as isize } else { 0 };
-        let lowest = args.input.cast::<Lane<P>>().wrapping_offset(to_lowest);
+        let lowest = args.input.cast::<O::Lane>().wrapping_offset(to_lowest);
         // SAFETY: the row of the first output, which the caller says may be read. (If there is none, nothing is read.)
         let first = unsafe { Segment::new(lowest, len, reversed, args.tuning) };
-        RowsOfCall { orders, args, first, to_lowest, places: P::places(outputs), prefetches }
+        // By rows, a branch on the width of positions would be paid for each.
+        let places = RowPlaces(outputs.positions.half_width().as_mut_ptr());
+        RowsOfCall { order, args, first, to_lowest, places, prefetches }
     }
 
     /// Writes the positions of all rows.
     #[inline(always)]
     fn answer(self) {
         let (args, len) = (self.args, self.first.len());
-        let vectors = len.div_ceil(P::Simd::LANES);
+        let vectors = len.div_ceil(O::Simd::LANES);
         // Where the hardware prefetchers are left alone, not to be read in two streams.
         let is_left_alone = args.exceeds_l2() && !args.should_prefetch(false);
-        let is_sequential = is_left_alone && len > MAX_TWO_STREAM_BYTES / size_of::<Lane<P>>();
+        let is_sequential = is_left_alone && len > MAX_TWO_STREAM_BYTES / size_of::<O::Lane>();
         match vectors {
-            5.. if const { P::Simd::TUNING.specializes }
-                && lane_indexed::takes::<P::Order>(vectors)
-                && !is_sequential =>
-            {
+            5.. if const { O::Simd::TUNING.specializes } && lane_indexed::takes::<O>(vectors) && !is_sequential => {
                 self.search::<LaneIndexed>()
             }
             _ if vectors <= Self::MAX_VECTORS => in_registers(len, self),
-            _ if const { FORWARD && !P::ARE_TWO } || blocked::is_one_segment::<P::Order>(len) => {
-                self.search::<BlockedSearch>()
-            }
+            _ if const { FORWARD } || blocked::is_one_segment::<O>(len) => self.search::<BlockedSearch>(),
             _ => self.search::<AnyLengthSearch>(),
         }
     }
 
     /// [`RowLoop::search`], inlined.
     #[inline(always)]
-    fn search_each<S: RowSearch<P::Order>>(self) {
-        let RowsOfCall { orders, args, mut places, .. } = self;
-        let (lanes, first) = (P::Simd::LANES, self.first_for::<S>());
+    fn search_each<S: RowSearch<O>>(self) {
+        let RowsOfCall { order, args, mut places, .. } = self;
+        let (lanes, first) = (O::Simd::LANES, self.first_for::<S>());
         // Once for all rows.
         let [fewest, most] = const { S::LENGTHS };
         assert!(fewest <= first.len() && first.len() <= most);
         // In a register: the compiler would load it for each row, as if a position might be written over it.
         let stride = args.inner.stride;
-        let groups = const { S::HAS_GROUPS } && first.len() <= tree::max_vectors::<P::Order>() * lanes;
+        let groups = const { S::HAS_GROUPS } && first.len() <= tree::max_vectors::<O>() * lanes;
         let prefetcher = self.prefetcher::<S>(groups);
         // What lies within the rows up to here; the only row is always the last.
         let last = if S::OVER_READS && args.outputs() > 1 { args.last_start(lanes) } else { None };
-        let unrolls = const { P::Simd::TUNING.unrolls_short_loops && S::IS_SHORT && (FORWARD || S::OVER_READS) };
+        let unrolls = const { O::Simd::TUNING.unrolls_short_loops && S::IS_SHORT && (FORWARD || S::OVER_READS) };
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds
         // of times.
         let mut o = 0;
@@ -208,7 +263,7 @@ impl<'a, P: RowOrders, const FORWARD: bool> RowsOfCall<'a, P, FORWARD> {
                     // Lanes of 32 bits have indices of 32 bits, as a place has. Rows are followed as below.
                     unsafe {
                         let rows = SideBySide::new(Followed::new(first.moved(start)), stride);
-                        orders.write_group::<S>(&mut places, rows);
+                        places.write_group::<O>(S::find_group(order, rows));
                     }
                     (start, batch) = (start + lanes as isize * stride, batch - lanes);
                 }
@@ -217,16 +272,14 @@ impl<'a, P: RowOrders, const FORWARD: bool> RowsOfCall<'a, P, FORWARD> {
                     // search that reads on gets those alone that others follow: up to `last`, a vector is within them.
                     unsafe {
                         let row = Followed::new(first.moved(start));
-                        P::write(&mut places, orders.find_followed::<S>(row));
+                        places.write(S::find_followed(order, row));
                     }
                     start += stride;
                 });
             }
             while S::OVER_READS && at_end > 0 {
                 // SAFETY: the rows that are left, and their places.
-                unsafe {
-                    P::write(&mut places, orders.find::<S>(first.moved(start)));
-                }
+                unsafe { places.write(S::find(order, first.moved(start))) };
                 start += stride;
                 at_end -= 1;
             }
@@ -237,7 +290,7 @@ impl<'a, P: RowOrders, const FORWARD: bool> RowsOfCall<'a, P, FORWARD> {
     /// Of the rows of the inner loop, of which the first is at `start`, how many are followed by enough that may be
     /// read: a vector may start at `last`, in elements from the input, but no further on.
     #[inline(always)]
-    fn followed_rows<S: RowSearch<P::Order>>(self, start: isize, last: Option<isize>) -> usize {
+    fn followed_rows<S: RowSearch<O>>(self, start: isize, last: Option<isize>) -> usize {
         if !S::OVER_READS {
             return self.args.inner.size;
         }
@@ -247,22 +300,22 @@ impl<'a, P: RowOrders, const FORWARD: bool> RowsOfCall<'a, P, FORWARD> {
 
     /// The first row as a search sees it.
     #[inline(always)]
-    fn first_for<S: RowSearch<P::Order>>(self) -> Segment<'a, Lane<P>> {
+    fn first_for<S: RowSearch<O>>(self) -> Segment<'a, O::Lane> {
         // In vectors, only what takes any length has rows of both directions: for all others it is a constant.
-        let is_backward = const { P::Simd::TUNING.specializes && !S::TAKES_ANY_LENGTH } || self.first.is_reversed();
+        let is_backward = const { O::Simd::TUNING.specializes && !S::TAKES_ANY_LENGTH } || self.first.is_reversed();
         let first = self.first.with_direction(!FORWARD && is_backward);
         if !S::IS_BLOCKED {
             return first;
         }
         if !self.prefetches {
-            let bytes = || self.args.outputs() * first.len() * size_of::<Lane<P>>();
-            let is_in_l2 = const { P::Simd::TUNING.prefetches_from_l2 } && !self.args.exceeds_l2();
+            let bytes = || self.args.outputs() * first.len() * size_of::<O::Lane>();
+            let is_in_l2 = const { O::Simd::TUNING.prefetches_from_l2 } && !self.args.exceeds_l2();
             let distance = self.args.tuning.prefetch.l2_distance_bytes;
             let prefetches = is_in_l2 && distance > 0 && bytes() >= MIN_L2_BYTES;
             return if prefetches { first.with_prefetch_bytes(distance) } else { first };
         }
         // Before each block: further along a long row, or else at the same place of another.
-        let size = size_of::<Lane<P>>();
+        let size = size_of::<O::Lane>();
         if first.len() * size > PREFETCH_DISTANCE_BYTES {
             first.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES)
         } else {
@@ -272,12 +325,12 @@ impl<'a, P: RowOrders, const FORWARD: bool> RowsOfCall<'a, P, FORWARD> {
 
     /// What to prefetch before each batch of rows.
     #[inline(always)]
-    fn prefetcher<S: RowSearch<P::Order>>(self, groups: bool) -> RowPrefetcher {
+    fn prefetcher<S: RowSearch<O>>(self, groups: bool) -> RowPrefetcher {
         if S::IS_BLOCKED || !self.prefetches {
             return RowPrefetcher::NOTHING;
         }
-        let (hint, side_by_side) = (self.args.tuning.prefetch.hint, if groups { P::Simd::LANES } else { 1 });
-        let (size, stride) = (size_of::<Lane<P>>(), self.args.inner.stride);
+        let (hint, side_by_side) = (self.args.tuning.prefetch.hint, if groups { O::Simd::LANES } else { 1 });
+        let (size, stride) = (size_of::<O::Lane>(), self.args.inner.stride);
         RowPrefetcher::of_rows(hint, self.first.len() * size, stride.wrapping_mul(size as isize), side_by_side)
     }
 }

@@ -5,7 +5,6 @@
 
 use super::blocks::BlockedSegment;
 use super::segment::{Followed, Segment};
-use crate::order::pair::PairedWith;
 use crate::order::{ArgOrder, IndexVec, Vec, padding};
 use crate::simd::ops::{SimdOps, TreeOps};
 use crate::simd::token::Simd;
@@ -39,12 +38,6 @@ impl<'a, O: ArgOrder> SideBySide<'a, O> {
     #[inline(always)]
     pub(super) unsafe fn new(first: Followed<'a, O>, stride: isize) -> Self {
         SideBySide { first, stride, count: O::Simd::LANES }
-    }
-
-    /// The same, by another order of the same vectors.
-    #[inline(always)]
-    pub(super) fn of_order<B: PairedWith<O>>(self) -> SideBySide<'a, B> {
-        SideBySide { first: self.first.of_order(), stride: self.stride, count: self.count }
     }
 
     #[inline(always)]

@@ -1,17 +1,16 @@
-//! What segments are searched by: an order, or [two at once](Pair), which share what is loaded. Knows nothing of what
-//! is done with the positions.
+//! What blocks are searched by: an order, or [two at once](Pair), which share what is loaded. Knows nothing of what is
+//! done with the positions.
 
 use super::accumulator::BlockAccumulator;
 use super::blocks::{Block, BlockedSegment};
-use super::lane_accumulator::{LaneAccumulators, Vectors};
 use super::segment::{self, ArgResult, Segment};
-use crate::order::pair::{Orders, Pair, PairedWith};
-use crate::order::{ArgOrder, IndexVec, LaneElem, Vec};
+use crate::order::pair::{Pair, PairedWith};
+use crate::order::{ArgOrder, LaneElem};
 use crate::simd::ops::SimdOps;
 use bytemuck::Zeroable;
 
 /// The lanes that segments are loaded as.
-pub(super) type Lane<P> = <<P as SegmentOrders>::Order as ArgOrder>::Lane;
+pub(super) type Lane<P> = <<P as BlockOrders>::Order as ArgOrder>::Lane;
 
 /// A search by one order.
 pub(super) trait OneOrder {
@@ -20,10 +19,11 @@ pub(super) trait OneOrder {
 }
 
 /// Each type below has one for each order.
-pub(super) trait SegmentOrders: Orders<Simd = <Self::Order as ArgOrder>::Simd> {
+pub(super) trait BlockOrders: Copy {
     /// By which segments are loaded: of two, the first.
     type Order: ArgOrder;
     const ARE_TWO: bool;
+    fn simd(self) -> <Self::Order as ArgOrder>::Simd;
 
     /// The best of a segment, or of all segments so far.
     type Results: Copy;
@@ -35,21 +35,6 @@ pub(super) trait SegmentOrders: Orders<Simd = <Self::Order as ArgOrder>::Simd> {
     fn update(self, best: &mut Self::Results, found: Self::Results, first: usize);
     /// Whether nothing can be better.
     fn are_final(results: Self::Results) -> bool;
-
-    /// Of the best elements.
-    type Positions: Copy;
-    fn positions(results: Self::Results) -> Self::Positions;
-
-    /// A vector as each order takes it.
-    ///
-    /// # Safety
-    /// - `at` points to `LANES` readable elements.
-    unsafe fn load(self, at: *const Lane<Self>) -> Vec<Self::Order>;
-    /// The running state of [lane-indexed](super::lane_indexed) segments.
-    type Chains: Copy;
-    fn chains(self, first: [Vec<Self::Order>; 2], position: IndexVec<Self::Order>) -> Self::Chains;
-    fn update_chains(self, chains: &mut Self::Chains, vectors: [Vec<Self::Order>; 2], position: IndexVec<Self::Order>);
-    fn finish_chains(self, chains: Self::Chains, vectors: Vectors<'_, Self::Order>, second: usize) -> Self::Positions;
 
     /// The running state over blocks.
     type Accumulators<const V: usize>: Copy;
@@ -72,23 +57,26 @@ pub(super) trait SegmentOrders: Orders<Simd = <Self::Order as ArgOrder>::Simd> {
 
     /// Whether there are [fast paths](ArgOrder::Fast).
     const HAS_FAST: bool;
-    type Fast: SegmentOrders<Order = <Self::Order as ArgOrder>::Fast>;
+    type Fast: BlockOrders<Order = <Self::Order as ArgOrder>::Fast>;
     fn fast(self) -> Self::Fast;
     /// Of fast paths: whether what the first vector has does not keep each from accepting what it finds.
     fn may_accept(self, first: Block<'_, Self::Order, 1>) -> bool;
     /// Of the blocks that went by the fast paths, the best, if each accepts what it found.
     fn accepted<const V: usize>(
         self,
-        accumulators: <Self::Fast as SegmentOrders>::Accumulators<V>,
+        accumulators: <Self::Fast as BlockOrders>::Accumulators<V>,
         blocks: BlockedSegment<'_, <Self::Order as ArgOrder>::Fast, V>,
     ) -> Option<Self::Results>;
 }
 
-impl<O: ArgOrder> SegmentOrders for O {
+impl<O: ArgOrder> BlockOrders for O {
     type Order = O;
     const ARE_TWO: bool = false;
 
-    type Positions = u32;
+    #[inline(always)]
+    fn simd(self) -> O::Simd {
+        ArgOrder::simd(self)
+    }
 
     type Results = ArgResult<O>;
 
@@ -110,34 +98,6 @@ impl<O: ArgOrder> SegmentOrders for O {
     #[inline(always)]
     fn are_final(result: ArgResult<O>) -> bool {
         result.is_final
-    }
-
-    #[inline(always)]
-    fn positions(result: ArgResult<O>) -> u32 {
-        result.position()
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, at: *const O::Lane) -> Vec<O> {
-        // SAFETY: the caller's promise.
-        unsafe { ArgOrder::load(self, at) }
-    }
-
-    type Chains = LaneAccumulators<O>;
-
-    #[inline(always)]
-    fn chains(self, first: [Vec<O>; 2], position: IndexVec<O>) -> LaneAccumulators<O> {
-        LaneAccumulators::new(self, first, position)
-    }
-
-    #[inline(always)]
-    fn update_chains(self, chains: &mut LaneAccumulators<O>, vectors: [Vec<O>; 2], position: IndexVec<O>) {
-        chains.update(self, vectors, position);
-    }
-
-    #[inline(always)]
-    fn finish_chains(self, chains: LaneAccumulators<O>, vectors: Vectors<'_, O>, second: usize) -> u32 {
-        chains.finish(self, vectors, second)
     }
 
     type Accumulators<const V: usize> = BlockAccumulator<O, V>;
@@ -208,11 +168,14 @@ impl<O: ArgOrder> SegmentOrders for O {
     }
 }
 
-impl<A: ArgOrder, B: PairedWith<A>> SegmentOrders for Pair<A, B> {
+impl<A: ArgOrder, B: PairedWith<A>> BlockOrders for Pair<A, B> {
     type Order = A;
     const ARE_TWO: bool = true;
 
-    type Positions = [u32; 2];
+    #[inline(always)]
+    fn simd(self) -> A::Simd {
+        self.0.simd()
+    }
 
     type Results = (ArgResult<A>, ArgResult<B>);
 
@@ -235,37 +198,6 @@ impl<A: ArgOrder, B: PairedWith<A>> SegmentOrders for Pair<A, B> {
     #[inline(always)]
     fn are_final(results: Self::Results) -> bool {
         results.0.is_final && results.1.is_final
-    }
-
-    #[inline(always)]
-    fn positions(results: Self::Results) -> [u32; 2] {
-        [results.0.position(), results.1.position()]
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, at: *const A::Lane) -> Vec<A> {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.simd().load(at) }
-    }
-
-    type Chains = (LaneAccumulators<A>, LaneAccumulators<B>);
-
-    #[inline(always)]
-    fn chains(self, first: [Vec<A>; 2], position: IndexVec<A>) -> Self::Chains {
-        let a = [self.0.encode(first[0]), self.0.encode(first[1])];
-        let b = [self.1.encode(first[0]), self.1.encode(first[1])];
-        (LaneAccumulators::new(self.0, a, position), LaneAccumulators::new(self.1, b, position))
-    }
-
-    #[inline(always)]
-    fn update_chains(self, (first, second): &mut Self::Chains, vectors: [Vec<A>; 2], position: IndexVec<A>) {
-        first.update(self.0, [self.0.encode(vectors[0]), self.0.encode(vectors[1])], position);
-        second.update(self.1, [self.1.encode(vectors[0]), self.1.encode(vectors[1])], position);
-    }
-
-    #[inline(always)]
-    fn finish_chains(self, (a, b): Self::Chains, vectors: Vectors<'_, A>, second: usize) -> [u32; 2] {
-        [a.finish(self.0, vectors, second), b.finish(self.1, vectors.of_order(), second)]
     }
 
     type Accumulators<const V: usize> = (BlockAccumulator<A, V>, BlockAccumulator<B, V>);
