@@ -4,7 +4,7 @@
 //! is looked at. What is converted knows nothing of arrays.
 
 use crate::threads::Threads;
-use argreduce::{AxisDirection, DataType, MAX_RANK, NanPolicy, ReduceFunction};
+use argreduce::{AxisDirection, DataType, MAX_RANK, NanPolicy};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -192,26 +192,29 @@ pub(crate) fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// `"propagate"` or `"ignore"`.
-pub(crate) fn nan_policy(value: &Bound<'_, PyAny>) -> PyResult<NanPolicy> {
-    word("nan", value, [("propagate", NanPolicy::Propagate), ("ignore", NanPolicy::Ignore)])
+pub(crate) fn nan(value: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    word("nan", value, ["propagate", "ignore"])
 }
 
 /// `"argmax"` or `"argmin"`.
-pub(crate) fn function(value: &Bound<'_, PyAny>) -> PyResult<ReduceFunction> {
-    word("function", value, [("argmax", ReduceFunction::ArgMax), ("argmin", ReduceFunction::ArgMin)])
+pub(crate) fn function(value: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    word("function", value, ["argmax", "argmin"])
 }
 
 /// One of two words.
-fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, allowed: [(&str, T); 2]) -> PyResult<T> {
-    let [(first, _), (second, _)] = allowed;
+fn word(name: &str, value: &Bound<'_, PyAny>, allowed: [&'static str; 2]) -> PyResult<&'static str> {
+    let [first, second] = allowed;
     let Ok(text) = value.extract::<&str>() else {
         let class = value.get_type().name()?;
         return Err(PyTypeError::new_err(format!("{name} is of type {class}: '{first}' and '{second}' are allowed")));
     };
-    let found = allowed.iter().find(|(word, _)| *word == text);
-    found
-        .map(|&(_, meaning)| meaning)
-        .ok_or_else(|| PyValueError::new_err(format!("{name} is '{text}': '{first}' and '{second}' are allowed")))
+    let found = allowed.into_iter().find(|&word| word == text);
+    found.ok_or_else(|| PyValueError::new_err(format!("{name} is '{text}': '{first}' and '{second}' are allowed")))
+}
+
+/// What [`nan`] means.
+pub(crate) fn nan_policy(nan: &str) -> NanPolicy {
+    if nan == "ignore" { NanPolicy::Ignore } else { NanPolicy::Propagate }
 }
 
 /// An index to be written where nothing is there.

@@ -11,7 +11,7 @@
 //!
 //! Python handles signals on the main thread alone. So calls of other threads take the lock once, to find that out.
 
-use crate::threads::Threads;
+use crate::threads::{MIN_TASK_BYTES, Threads};
 use argreduce::Executor;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -29,11 +29,6 @@ const LONG_BYTES: usize = 4 << 20;
 
 /// How often signals are handled: seldom enough that taking the lock costs nothing beside the work, and nobody waits.
 const INTERVAL: Duration = Duration::from_millis(100);
-
-/// Whether work on so many bytes is short: it is then left to the library without threads, where one is enough.
-pub(crate) fn is_short(bytes: usize) -> bool {
-    bytes < LONG_BYTES
-}
 
 /// Runs something that works on so many bytes, on threads that it is given: without the lock of the interpreter, if
 /// they are many; and if they are very many, until a signal's handler raises.
@@ -58,7 +53,7 @@ fn run_without_lock<T: Send>(
     threads: &Threads,
     work: impl FnOnce(&dyn Executor) -> T + Send,
 ) -> PyResult<T> {
-    if is_short(bytes) {
+    if bytes < LONG_BYTES {
         return Ok(py.detach(|| work(threads)));
     }
     let watch = Watch {
@@ -143,8 +138,9 @@ impl Executor for Watched<'_> {
         self.threads.width()
     }
 
+    /// Also for one thread: between tasks it pauses.
     fn min_task_bytes(&self) -> usize {
-        self.threads.min_task_bytes()
+        MIN_TASK_BYTES
     }
 
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {

@@ -18,6 +18,9 @@
 //! | `interrupt.rs` | long calls can be ended from Python |
 //!
 //! All is untyped on this side: element types are values, so that there is one copy of the code.
+//!
+//! Functions are rows of the table below. What Python has of them is made by it: the functions of `argreduce.dask` when
+//! that is imported, and the stubs by `stubs.py`, which is to be run after a change.
 
 mod arguments;
 mod arrow;
@@ -34,26 +37,96 @@ mod reduce;
 mod threads;
 mod view;
 
-use argreduce::{NanPolicy, ReduceFunction};
+use argreduce::ReduceFunction;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 use reduce::{Answer, Arguments, Functions};
 
-/// What docs say of `out`, which no function of two answers takes.
-#[rustfmt::skip]
-macro_rules! out {
-    (One, parameter) => {
-        "out : None or array of integers\n    \
-            Where to write the indices: of the shape of the result, of any strides. It may overlap ``x``.\n"
+/// The functions of one array. Each has a name, what it looks for, what it gives back, and those options which not all
+/// of them take; and a first sentence, and an example.
+macro_rules! functions {
+    ($(
+        $name:ident = $many:ident $(($function:ident))?, $answer:ident [$($out:ident)?] [$($nan:ident)?]
+            $summary:literal $example:literal;
+    )+) => {
+        $(function!(
+            [keepdims $($out)? dtype select_last $($nan)? threads where fill] () () () ()
+            ($name = $many $(($function))?, $answer, $summary, $example)
+        );)+
+
+        /// Makes them functions of the module; and what they look for and give back known, by their names.
+        fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            let table = PyDict::new(module.py());
+            $(
+                module.add_function(wrap_pyfunction!($name, module)?)?;
+                let functions = Functions::$many $((ReduceFunction::$function))?;
+                let names = PyTuple::new(module.py(), functions.each().iter().map(|function| function.name()))?;
+                table.set_item(stringify!($name), (names, stringify!($answer)))?;
+            )+
+            module.setattr("_FUNCTIONS", table)
+        }
     };
-    (One, error) => { ", no element is there, or ``out`` has another shape or is read-only" };
-    (Both, parameter) => { "" };
-    (Both, error) => { ", or no element is there" };
 }
 
-/// The part of the docs that all functions share, as NumPy's docs have it.
-macro_rules! parameters {
-    ($functions:ident, $nan:literal, $returns:literal, $raises:literal, $example:literal) => {
-        concat!(
+/// A function of the table. It takes its options from a list, one after another: what is in the signature for Python,
+/// what is a parameter in Rust, the field of [`Arguments`], what docs say.
+macro_rules! function {
+    ([keepdims $($left:tt)*] $($taken:tt)*) => {
+        option!(truth keepdims
+            "keepdims : bool, or whatever has a truth value\n    Reduced axes keep size 1, and are not dropped.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([out $($left:tt)*] $($taken:tt)*) => {
+        option!(object out
+            "out : None or array of integers\n    \
+                Where to write the indices: of the shape of the result, of any strides, and writeable. It may\n    \
+                overlap ``x``.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([dtype $($left:tt)*] $($taken:tt)*) => {
+        option!(object dtype
+            "dtype : None, or the type of the indices\n    \
+                int64 (the default), int32, uint8, uint16, uint32 or uint64.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([select_last $($left:tt)*] $($taken:tt)*) => {
+        option!(truth select_last
+            "select_last : bool, or whatever has a truth value\n    \
+                Of equals, the last one wins, and not the first one.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([nan $($left:tt)*] $($taken:tt)*) => {
+        option!(nan nan
+            "nan : \"propagate\" or \"ignore\"\n    \
+                A NaN beats every number, as in NumPy; or every number beats a NaN.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([threads $($left:tt)*] $($taken:tt)*) => {
+        option!(object threads
+            "threads : None, int or \"all\"\n    \
+                How many threads may work on it, where that is worth it. \"all\", or -1, is as many as this\n    \
+                process may use CPUs, and so is any larger number. None is ``ARGREDUCE_NUM_THREADS`` from the\n    \
+                environment, or else 1. The answer does not depend on it.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([where $($left:tt)*] $($taken:tt)*) => {
+        option!(object r#where
+            "where : None or array of bool\n    \
+                True where an element is there; it broadcasts to ``x``. Others are left out, and counted.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([fill $($left:tt)*] $($taken:tt)*) => {
+        option!(object fill
+            "fill : None or int\n    \
+                The index where no element is there, along an empty axis too; or nothing but NaN, where that is\n    \
+                ignored. The value is NaN or NaT there, or 0 of a type without. None: no element is a ValueError.\n";
+            [$($left)*] $($taken)*);
+    };
+    // All are taken.
+    ([] ($($signature:tt)*) ($($parameter:tt)*) ($($option:ident)*) ($($doc:literal)*)
+        ($name:ident = $many:ident $(($function:ident))?, $answer:ident, $summary:literal, $example:literal)) => {
+        #[doc = concat!(
+            $summary,
             "\n\nParameters\n----------\n",
             "x : array\n",
             "    A NumPy array of any shape and any strides, masked ones too, or anything with ``__dlpack__`` in the\n",
@@ -67,262 +140,118 @@ macro_rules! parameters {
             "axis : None, int or tuple of int; of an array of xarray, names too\n",
             "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
             "    in ascending order: see :func:`argreduce.unravel`.\n",
-            "keepdims : bool, or whatever has a truth value\n    Reduced axes keep size 1, and are not dropped.\n",
-            out!($functions, parameter),
-            "dtype : None, or the type of the indices\n\
-                \x20   int64 (the default), int32, uint8, uint16, uint32 or uint64.\n",
-            "select_last : bool, or whatever has a truth value\n",
-            "    Of equals, the last one wins, and not the first one.\n",
-            $nan,
-            "threads : None, int or \"all\"\n",
-            "    How many threads may work on it, where that is worth it. \"all\", or -1, is as many as this process\n",
-            "    may use CPUs, and so is any larger number. None is ``ARGREDUCE_NUM_THREADS`` from the environment,\n",
-            "    or else 1. The answer does not depend on it.\n",
-            "where : None or array of bool\n",
-            "    True where an element is there; it broadcasts to ``x``. Others are left out, and counted.\n",
-            "fill : None or int\n",
-            "    The index where no element is there, along an empty axis too; or nothing but NaN, where that is\n",
-            "    ignored. The value is NaN or NaT there, or 0 of a type without. None: no element is a ValueError.\n",
+            $($doc,)*
             "\nReturns\n-------\n",
-            $returns,
+            result!($many $answer),
             "\nRaises\n------\n",
-            $raises,
             "ValueError\n",
             "    A reduced axis is empty without ``fill``, an axis is given twice, an index or ``fill`` does not fit\n",
-            "    the type that is written, ``where`` does not broadcast",
-            out!($functions, error),
+            "    the type that is written, ``where`` does not broadcast, or no element is there",
+            nothing_but_nan!($answer),
             ".\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
             "TypeError\n    Elements or indices of other types; a frame of 64-bit integers of which some are\n",
             "    missing; a ``where`` of other elements than bool; an axis or ``fill`` that is no integer.\n",
             "\nExamples\n--------\n>>> import numpy as np, argreduce\n",
             $example,
-        )
+        )]
+        #[pyfunction]
+        #[pyo3(signature = (x, /, axis=None, *, $($signature)*))]
+        #[expect(clippy::too_many_arguments, reason = "Python's signature")]
+        fn $name<'py>(
+            x: &Bound<'py, PyAny>,
+            axis: Option<&Bound<'py, PyAny>>,
+            $($parameter)*
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let functions = Functions::$many $((ReduceFunction::$function))?;
+            let said = Arguments::new(stringify!($name), functions, Answer::$answer);
+            Arguments { axis, $($option,)* ..said }.run(x)
+        }
     };
 }
 
-/// The same for functions with a choice of the rule for NaN.
-macro_rules! with_nan {
-    ($functions:ident, $returns:literal, $example:literal) => {
-        parameters!(
-            $functions,
-            "nan : \"propagate\" or \"ignore\"\n\
-                \x20   A NaN beats every number, as in NumPy; or every number beats a NaN.\n",
-            $returns,
-            "",
-            $example
-        )
+/// Adds an option of a kind to those which were taken, for [`function`].
+macro_rules! option {
+    (truth $name:ident $doc:literal; $left:tt ($($s:tt)*) ($($p:tt)*) ($($f:ident)*) ($($d:literal)*) $row:tt) => {
+        function!($left ($($s)* $name=false,) ($($p)* #[pyo3(from_py_with = arguments::truth)] $name: bool,)
+            ($($f)* $name) ($($d)* $doc) $row);
+    };
+    (nan $name:ident $doc:literal; $left:tt ($($s:tt)*) ($($p:tt)*) ($($f:ident)*) ($($d:literal)*) $row:tt) => {
+        function!($left ($($s)* $name="propagate",)
+            ($($p)* #[pyo3(from_py_with = arguments::nan)] $name: &'static str,)
+            ($($f)* $name) ($($d)* $doc) $row);
+    };
+    (object $name:ident $doc:literal; $left:tt ($($s:tt)*) ($($p:tt)*) ($($f:ident)*) ($($d:literal)*) $row:tt) => {
+        function!($left ($($s)* $name=None,) ($($p)* $name: Option<&Bound<'py, PyAny>>,)
+            ($($f)* $name) ($($d)* $doc) $row);
     };
 }
 
-/// A function of this module: what all of them share are [`Arguments`], and what is different is what they ask for.
-macro_rules! reductions {
-    ($(#[doc = $doc:expr] $name:ident = $function:ident, $answer:ident;)+) => {$(
-        #[doc = $doc]
-        #[pyfunction]
-        #[pyo3(
-            signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false,
-                nan=NanPolicy::Propagate, threads=None, r#where=None, fill=None),
-            text_signature = "(x, /, axis=None, *, keepdims=False, out=None, dtype=None, select_last=False, \
-                nan='propagate', threads=None, where=None, fill=None)"
-        )]
-        #[expect(clippy::too_many_arguments, reason = "Python's signature")]
-        fn $name<'py>(
-            x: &Bound<'py, PyAny>,
-            axis: Option<&Bound<'py, PyAny>>,
-            #[pyo3(from_py_with = arguments::truth)] keepdims: bool,
-            out: Option<&Bound<'py, PyAny>>,
-            dtype: Option<&Bound<'py, PyAny>>,
-            #[pyo3(from_py_with = arguments::truth)] select_last: bool,
-            #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
-            threads: Option<&Bound<'py, PyAny>>,
-            r#where: Option<&Bound<'py, PyAny>>,
-            fill: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, PyAny>> {
-            let functions = Functions::One(ReduceFunction::$function);
-            let (name, answer, nan_policy) = (stringify!($name), Answer::$answer, nan);
-            let there = r#where;
-            #[rustfmt::skip]
-            let arguments = Arguments {
-                name, functions, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
-            };
-            arguments.run(x)
-        }
-    )+};
+/// What docs say of what comes back.
+#[rustfmt::skip]
+macro_rules! result {
+    (One ValuesAndIndices) => {
+        "ValuesAndIndices\n    \
+            A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n"
+    };
+    (One $indices:ident) => {
+        "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n"
+    };
+    (Both ValuesAndIndices) => {
+        "ArgMinMaxValues\n    \
+            A named tuple ``(min, argmin, max, argmax)``: the elements bit for bit, and where they are.\n"
+    };
+    (Both Indices) => {
+        "ArgMinMax\n    A named tuple ``(argmin, argmax)``: what the functions of these names give.\n"
+    };
 }
 
-reductions! {
-    #[doc = concat!(
-        "Where the largest elements are along any axes.",
-        with_nan!(
-            One,
-            "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
-            ">>> argreduce.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\narray([1, 0])\n"
-        )
-    )]
-    argmax = ArgMax, Indices;
-    #[doc = concat!(
-        "Where the smallest elements are along any axes.",
-        with_nan!(
-            One,
-            "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
-            ">>> argreduce.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=(0, 1))\nnp.int64(4)\n"
-        )
-    )]
-    argmin = ArgMin, Indices;
-    #[doc = concat!(
-        "The largest elements along any axes, and where they are.",
-        with_nan!(
-            One,
-            "ValuesAndIndices\n\
-                \x20   A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
-            ">>> argreduce.max_argmax(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
-                ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))\n"
-        )
-    )]
-    max_argmax = ArgMax, ValuesAndIndices;
-    #[doc = concat!(
-        "The smallest elements along any axes, and where they are.",
-        with_nan!(
-            One,
-            "ValuesAndIndices\n\
-                \x20   A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
-            ">>> argreduce.min_argmin(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
-                ValuesAndIndices(values=array([1., 0.]), indices=array([0, 1]))\n"
-        )
-    )]
-    min_argmin = ArgMin, ValuesAndIndices;
+/// What docs say of the errors of functions that take it for nothing.
+#[rustfmt::skip]
+macro_rules! nothing_but_nan {
+    (IndicesOfNumbers) => { ": there is nothing but NaN, as in NumPy" };
+    ($other:ident) => { "" };
 }
 
-/// As [`reductions`], without the choice of the rule for NaN.
-macro_rules! nan_reductions {
-    ($(#[doc = $doc:expr] $name:ident = $function:ident;)+) => {$(
-        #[doc = $doc]
-        #[pyfunction]
-        #[pyo3(signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false, threads=None,
-            r#where=None, fill=None))]
-        #[expect(clippy::too_many_arguments, reason = "Python's signature")]
-        fn $name<'py>(
-            x: &Bound<'py, PyAny>,
-            axis: Option<&Bound<'py, PyAny>>,
-            #[pyo3(from_py_with = arguments::truth)] keepdims: bool,
-            out: Option<&Bound<'py, PyAny>>,
-            dtype: Option<&Bound<'py, PyAny>>,
-            #[pyo3(from_py_with = arguments::truth)] select_last: bool,
-            threads: Option<&Bound<'py, PyAny>>,
-            r#where: Option<&Bound<'py, PyAny>>,
-            fill: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, PyAny>> {
-            let (functions, nan_policy) = (Functions::One(ReduceFunction::$function), NanPolicy::Ignore);
-            let (name, answer) = (stringify!($name), Answer::IndicesOfNumbers);
-            let there = r#where;
-            #[rustfmt::skip]
-            let arguments = Arguments {
-                name, functions, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
-            };
-            arguments.run(x)
-        }
-    )+};
-}
-
-nan_reductions! {
-    #[doc = concat!(
-        "Where the largest numbers are along any axes: NaN is ignored.",
-        parameters!(
-            One,
-            "",
-            "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
-            "ValueError\n    Somewhere there is nothing but NaN, as in NumPy, and no ``fill``.\n",
-            ">>> argreduce.nanargmax(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 1])\n"
-        )
-    )]
-    nanargmax = ArgMax;
-    #[doc = concat!(
-        "Where the smallest numbers are along any axes: NaN is ignored.",
-        parameters!(
-            One,
-            "",
-            "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
-            "ValueError\n    Somewhere there is nothing but NaN, as in NumPy, and no ``fill``.\n",
-            ">>> argreduce.nanargmin(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 0])\n"
-        )
-    )]
-    nanargmin = ArgMin;
-}
-
-/// As [`reductions`], of both functions at once, without `out`.
-macro_rules! reductions_of_both {
-    ($(#[doc = $doc:expr] $name:ident = $answer:ident;)+) => {$(
-        #[doc = $doc]
-        #[pyfunction]
-        #[pyo3(
-            signature = (x, /, axis=None, *, keepdims=false, dtype=None, select_last=false, nan=NanPolicy::Propagate,
-                threads=None, r#where=None, fill=None),
-            text_signature = "(x, /, axis=None, *, keepdims=False, dtype=None, select_last=False, nan='propagate', \
-                threads=None, where=None, fill=None)"
-        )]
-        #[expect(clippy::too_many_arguments, reason = "Python's signature")]
-        fn $name<'py>(
-            x: &Bound<'py, PyAny>,
-            axis: Option<&Bound<'py, PyAny>>,
-            #[pyo3(from_py_with = arguments::truth)] keepdims: bool,
-            dtype: Option<&Bound<'py, PyAny>>,
-            #[pyo3(from_py_with = arguments::truth)] select_last: bool,
-            #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
-            threads: Option<&Bound<'py, PyAny>>,
-            r#where: Option<&Bound<'py, PyAny>>,
-            fill: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, PyAny>> {
-            let (name, functions, answer) = (stringify!($name), Functions::Both, Answer::$answer);
-            let (nan_policy, there, out) = (nan, r#where, None);
-            #[rustfmt::skip]
-            let arguments = Arguments {
-                name, functions, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
-            };
-            arguments.run(x)
-        }
-    )+};
-}
-
-reductions_of_both! {
-    #[doc = concat!(
-        "Where the smallest and the largest elements are along any axes: both by one call.\n\n",
-        "Where a NaN beats every number, it is both: the smallest and the largest.",
-        with_nan!(
-            Both,
-            "ArgMinMax\n\
-                \x20   A named tuple ``(argmin, argmax)``: what the functions of these names give.\n",
-            ">>> argreduce.argminmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\n\
-                ArgMinMax(argmin=array([0, 1]), argmax=array([1, 0]))\n"
-        )
-    )]
-    argminmax = Indices;
-    #[doc = concat!(
-        "The smallest and the largest elements along any axes, and where they are: all by one call.\n\n",
-        "Where a NaN beats every number, it is both: the smallest and the largest.",
-        with_nan!(
-            Both,
-            "ArgMinMaxValues\n\
-                \x20   A named tuple ``(min, argmin, max, argmax)``: the elements bit for bit, and where they are.\n",
-            ">>> argreduce.argminmax_values(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
-                ArgMinMaxValues(min=array([1., 0.]), argmin=array([0, 1]), max=array([5., 7.]), argmax=array([1, 0]))\n"
-        )
-    )]
-    argminmax_values = ValuesAndIndices;
+functions! {
+    argmax = One(ArgMax), Indices [out] [nan] "Where the largest elements are along any axes."
+        ">>> argreduce.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\narray([1, 0])\n";
+    argmin = One(ArgMin), Indices [out] [nan] "Where the smallest elements are along any axes."
+        ">>> argreduce.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=(0, 1))\nnp.int64(4)\n";
+    nanargmax = One(ArgMax), IndicesOfNumbers [out] [] "Where the largest numbers are along any axes: NaN is ignored."
+        ">>> argreduce.nanargmax(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 1])\n";
+    nanargmin = One(ArgMin), IndicesOfNumbers [out] [] "Where the smallest numbers are along any axes: NaN is ignored."
+        ">>> argreduce.nanargmin(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 0])\n";
+    max_argmax = One(ArgMax), ValuesAndIndices [out] [nan] "The largest elements along any axes, and where they are."
+        ">>> argreduce.max_argmax(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
+            ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))\n";
+    min_argmin = One(ArgMin), ValuesAndIndices [out] [nan] "The smallest elements along any axes, and where they are."
+        ">>> argreduce.min_argmin(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
+            ValuesAndIndices(values=array([1., 0.]), indices=array([0, 1]))\n";
+    argminmax = Both, Indices [] [nan]
+        "Where the smallest and the largest elements are along any axes: both by one call.\n\n\
+            Where a NaN beats every number, it is both: the smallest and the largest."
+        ">>> argreduce.argminmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\n\
+            ArgMinMax(argmin=array([0, 1]), argmax=array([1, 0]))\n";
+    argminmax_values = Both, ValuesAndIndices [] [nan]
+        "The smallest and the largest elements along any axes, and where they are: all by one call.\n\n\
+            Where a NaN beats every number, it is both: the smallest and the largest."
+        ">>> argreduce.argminmax_values(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
+            ArgMinMaxValues(min=array([1., 0.]), argmin=array([0, 1]), max=array([5., 7.]), argmax=array([1, 0]))\n";
 }
 
 #[pymodule]
 mod _argreduce {
     #[pymodule_export]
     use super::parts::{merge, partial};
-    #[pymodule_export]
-    use super::{argmax, argmin, argminmax, argminmax_values, max_argmax, min_argmin, nanargmax, nanargmin};
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::add_functions(module)?;
         // By `setattr`, they do not become names of `__all__`.
         module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.setattr("_set_cpus", wrap_pyfunction!(super::arguments::set_cpus, module)?)
+        module.setattr("_set_cpus", wrap_pyfunction!(super::arguments::set_cpus, module)?)?;
+        module.setattr("_trues", wrap_pyfunction!(super::mask::trues, module)?)
     }
 }

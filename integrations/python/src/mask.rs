@@ -19,22 +19,22 @@ pub(crate) enum There<'a, 'py> {
     Bits(&'a Chunk<'py>),
 }
 
-impl There<'_, '_> {
-    /// Does something with the mask.
-    ///
-    /// # Safety
-    /// - As for [`View::bytes`].
-    pub(crate) unsafe fn with<R>(&self, name: &str, run: impl FnOnce(Mask<'_>) -> R) -> PyResult<R> {
-        match self {
-            There::Bools(view) => {
-                let layout = view.shape.layout().map_err(value_error)?;
-                // SAFETY: the caller's promise.
-                Ok(run(Mask::bytes_strided(unsafe { view.bytes(name)? }, &layout)))
-            }
-            There::Bits(chunk) => match chunk.bits() {
-                Some((bits, offset)) => Ok(run(Mask::bits(bits, offset))),
-                None => Err(PyTypeError::new_err(format!("{name}: a column without bits has no mask"))),
-            },
+/// Does something with the mask of an input, if it has one.
+///
+/// # Safety
+/// - As for [`View::bytes`].
+pub(crate) unsafe fn with<R>(
+    name: &str,
+    there: Option<&There<'_, '_>>,
+    run: impl FnOnce(Option<Mask<'_>>) -> R,
+) -> PyResult<R> {
+    match there {
+        None => Ok(run(None)),
+        Some(There::Bits(chunk)) => Ok(run(chunk.bits().map(|(bits, offset)| Mask::bits(bits, offset)))),
+        Some(There::Bools(view)) => {
+            let layout = view.shape.layout().map_err(value_error)?;
+            // SAFETY: the caller's promise.
+            Ok(run(Some(Mask::bytes_strided(unsafe { view.bytes(name)? }, &layout))))
         }
     }
 }
@@ -79,13 +79,14 @@ pub(crate) fn there_of<'py>(
     sizes: &[usize],
     py: Python<'py>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let of_column = r#where.map(|there| trues_of_column(name, there)).transpose()?.flatten();
+    let of_column = r#where.map(|there| trues(name, there)).transpose()?.flatten();
     let args = (name, of_column.as_ref().or(r#where), mask, sizes.to_vec());
     Ok(interop(py)?.call_method1(intern!(py, "there_of"), args)?.cast_into::<PyUntypedArray>()?)
 }
 
 /// A column as an array that is True where it says so: a null does not. `None` if it is no column.
-fn trues_of_column<'py>(name: &str, there: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+#[pyfunction(name = "_trues")]
+pub(crate) fn trues<'py>(name: &str, there: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = there.py();
     if there.cast::<PyUntypedArray>().is_ok() {
         return Ok(None);

@@ -11,7 +11,7 @@ use crate::threads::Threads;
 use crate::view::{
     Shape, Source, View, descr_of, input_of, interop, is_labelled, native_copy, native_type, without_labels,
 };
-use argreduce::{ArgReduce, DataType, Executor, Mask, Merge, NanPolicy, PartialBuffers, ReduceFunction};
+use argreduce::{ArgReduce, DataType, Executor, Merge, PartialBuffers, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -23,17 +23,17 @@ use std::fmt;
 /// Partial answers hold indices of this type: -1 is "nothing seen yet".
 const INDEX_TYPE: DataType = DataType::I64;
 
-/// By what a partial answer was found, and merges.
+/// By what a partial answer was found, and merges; in Python's words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Rule {
-    function: ReduceFunction,
+    function: &'static str,
     select_last: bool,
-    nan: NanPolicy,
+    nan: &'static str,
 }
 
 impl Rule {
     /// What [`partial`] goes by, if nothing else is said.
-    const USUAL: Rule = Rule { function: ReduceFunction::ArgMax, select_last: false, nan: NanPolicy::Propagate };
+    const USUAL: Rule = Rule { function: "argmax", select_last: false, nan: "propagate" };
 
     /// The rule of a partial answer; none of a plain pair.
     fn of(part: &Bound<'_, PyAny>) -> PyResult<Option<Rule>> {
@@ -48,14 +48,8 @@ impl Rule {
         Ok(Some(Rule {
             function: arguments::function(&rule.getattr(intern!(py, "function"))?)?,
             select_last: arguments::truth(&rule.getattr(intern!(py, "select_last"))?)?,
-            nan: arguments::nan_policy(&rule.getattr(intern!(py, "nan"))?)?,
+            nan: arguments::nan(&rule.getattr(intern!(py, "nan"))?)?,
         }))
-    }
-
-    /// By Python's names.
-    fn words(self) -> (&'static str, bool, &'static str) {
-        let function = if self.function == ReduceFunction::ArgMax { "argmax" } else { "argmin" };
-        (function, self.select_last, if self.nan == NanPolicy::Propagate { "propagate" } else { "ignore" })
     }
 
     /// A partial answer that knows it.
@@ -64,24 +58,29 @@ impl Rule {
         values: Bound<'py, PyUntypedArray>,
         indices: Bound<'py, PyUntypedArray>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, (function, select_last, nan)) = (values.py(), self.words());
+        let (py, Rule { function, select_last, nan }) = (values.py(), self);
         interop(py)?.call_method1(intern!(py, "partial_by"), (function, select_last, nan, values, indices))
     }
 
+    fn reduce_function(self) -> ReduceFunction {
+        if self.function == "argmin" { ReduceFunction::ArgMin } else { ReduceFunction::ArgMax }
+    }
+
     fn merge(self) -> Merge {
-        Merge::new(self.function).direction(arguments::direction(self.select_last)).nan_policy(self.nan)
+        let merge = Merge::new(self.reduce_function()).direction(arguments::direction(self.select_last));
+        merge.nan_policy(arguments::nan_policy(self.nan))
     }
 
     /// Whether NaT has to be above all others in such values.
     fn is_nat_above(self, descr: &Bound<'_, PyArrayDescr>) -> bool {
-        is_date(descr) && dates::is_nat_above(self.function, self.nan)
+        is_date(descr) && dates::is_nat_above(self.reduce_function(), arguments::nan_policy(self.nan))
     }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (function, select_last, nan) = self.words();
-        let select_last = if select_last { "True" } else { "False" };
+        let Rule { function, select_last, nan } = self;
+        let select_last = if *select_last { "True" } else { "False" };
         write!(f, "function='{function}', select_last={select_last}, nan='{nan}'")
     }
 }
@@ -123,21 +122,17 @@ impl fmt::Display for Rule {
 /// >>> argreduce.merge(b, a)
 /// Partial(values=array(9.), indices=array(1))
 #[pyfunction]
-#[pyo3(
-    signature = (x, axis=None, *, start, whole, function=ReduceFunction::ArgMax, select_last=false,
-        nan=NanPolicy::Propagate, threads=None, r#where=None),
-    text_signature = "(x, axis=None, *, start, whole, function='argmax', select_last=False, nan='propagate', \
-        threads=None, where=None)"
-)]
+#[pyo3(signature = (x, axis=None, *, start, whole, function="argmax", select_last=false, nan="propagate",
+    threads=None, r#where=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's signature")]
 pub(crate) fn partial<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
     start: &Bound<'py, PyAny>,
     whole: &Bound<'py, PyAny>,
-    #[pyo3(from_py_with = arguments::function)] function: ReduceFunction,
+    #[pyo3(from_py_with = arguments::function)] function: &'static str,
     #[pyo3(from_py_with = arguments::truth)] select_last: bool,
-    #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
+    #[pyo3(from_py_with = arguments::nan)] nan: &'static str,
     threads: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -166,17 +161,16 @@ pub(crate) fn partial<'py>(
             }
             let axes = axis.of_rank(py, view.shape.rank)?;
             let layout = view.shape.layout().map_err(value_error)?;
-            let reduce = ArgReduce::new(function, &layout)
+            let reduce = ArgReduce::new(rule.reduce_function(), &layout)
                 .axes_from(axes.iter())
                 .direction(arguments::direction(select_last))
-                .nan_policy(nan)
+                .nan_policy(arguments::nan_policy(nan))
                 .window(&whole, &start);
             let there = there.map(|there| mask::of_bools(name, there, &mut shape_of_there)).transpose()?;
             partial_of_view(py, &view, axes, &reduce, (&threads, there.as_ref()), rule)?
         }
         Source::ManyAxes(array, _) => {
             let axes = PyTuple::new(py, axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
-            let (function, select_last, nan) = rule.words();
             let options = [("function", function), ("nan", nan)].into_py_dict(py)?;
             options.set_item("select_last", select_last)?;
             options.set_item("threads", threads.count)?;
@@ -203,7 +197,6 @@ fn partial_of_view<'py>(
     let (value_bytes, index_bytes) = (values.bytes(), indices.bytes());
     // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
     let input = unsafe { view.bytes("partial")? };
-    let Rule { function, select_last, .. } = rule;
     let is_of_bools = view.data_type == DataType::Bool;
     let work = |lent: &Lent<'_>| {
         let run = |elements: &[u8], indices: &mut [u8], values: &mut [u8]| {
@@ -212,18 +205,16 @@ fn partial_of_view<'py>(
         if !is_of_bools {
             return run(input, index_bytes, value_bytes).map_err(value_error);
         }
-        let (functions, width) = ([function], INDEX_TYPE.size());
+        let (functions, width, select_last) = ([rule.reduce_function()], INDEX_TYPE.size(), rule.select_last);
         let (indices, values) = ([index_bytes], Some([value_bytes]));
         let outputs = Outputs { functions, indices, width, values, select_last };
         bools::run_of_any_bytes(input, outputs, |elements, [indices], [values]| run(elements, indices, values))
     };
-    let run = |mask: Option<Mask<'_>>| {
-        interrupt::run(py, view.work(), threads, |executor| work(&Lent { executor: Some(executor), mask, fill: None }))
-    };
-    match there {
-        // SAFETY: as above.
-        Some(there) => unsafe { there.with("partial", |mask| run(Some(mask)))??? },
-        None => run(None)??,
+    // SAFETY: as above.
+    unsafe {
+        mask::with("partial", there, |mask| {
+            interrupt::run(py, view.work(), threads, |executor| work(&Lent { executor, mask }))
+        })???
     }
     if rule.is_nat_above(&values.array.dtype()) {
         dates::one_more_where_seen(values.bytes(), indices.bytes());
@@ -268,10 +259,7 @@ fn partial_of_view<'py>(
 /// >>> argreduce.merge(parts)
 /// Partial(values=array(1.), indices=array(3))
 #[pyfunction]
-#[pyo3(
-    signature = (*parts, function=None, select_last=None, nan=None),
-    text_signature = "(*parts, function=None, select_last=None, nan=None)"
-)]
+#[pyo3(signature = (*parts, function=None, select_last=None, nan=None))]
 pub(crate) fn merge<'py>(
     parts: &Bound<'py, PyTuple>,
     function: Option<&Bound<'py, PyAny>>,
@@ -281,7 +269,7 @@ pub(crate) fn merge<'py>(
     let said = SaidRule {
         function: function.map(arguments::function).transpose()?,
         select_last: select_last.map(arguments::truth).transpose()?,
-        nan: nan.map(arguments::nan_policy).transpose()?,
+        nan: nan.map(arguments::nan).transpose()?,
     };
     let parts: Vec<_> = match parts.get_item(0) {
         Ok(list) if parts.len() == 1 && list.is_instance_of::<PyList>() => list.try_iter()?.collect::<PyResult<_>>()?,
@@ -352,9 +340,9 @@ fn merge_arrays<'py>(pairs: &[(Part<'py>, Part<'py>)], rule: Rule) -> PyResult<B
 
 /// What the caller says of the rule.
 struct SaidRule {
-    function: Option<ReduceFunction>,
+    function: Option<&'static str>,
     select_last: Option<bool>,
-    nan: Option<NanPolicy>,
+    nan: Option<&'static str>,
 }
 
 impl SaidRule {

@@ -3,7 +3,7 @@
 use crate::arguments::{self, Axes};
 use crate::reduce::value_error;
 use crate::view::Shape;
-use argreduce::{ArgReduce, DataType, Error, Layout, NanPolicy, Options, ReduceFunction, UntypedPlan, UntypedPlanBoth};
+use argreduce::{ArgReduce, DataType, Error, Layout, NanPolicy, ReduceFunction, UntypedPlan, UntypedPlanBoth};
 use pyo3::PyResult;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,6 +19,8 @@ pub(crate) struct Key {
     pub(crate) function: ReduceFunction,
     pub(crate) select_last: bool,
     pub(crate) nan_policy: NanPolicy,
+    /// The index of what is not there.
+    pub(crate) fill: Option<i64>,
 }
 
 /// Plans that are kept, the latest one last.
@@ -38,16 +40,14 @@ impl Key {
     /// The plan for the function.
     pub(crate) fn plan(&self, shape: &Shape) -> PyResult<Rc<UntypedPlan>> {
         self.kept(&PLANS, shape, |layout| {
-            let reduce = ArgReduce::new(self.function, layout).axes_from(self.axes.iter()).options(self.options());
-            reduce.plan_untyped(self.data_type, self.index_type)
+            self.describe(ArgReduce::new(self.function, layout)).plan_untyped(self.data_type, self.index_type)
         })
     }
 
     /// The plan for both functions.
     pub(crate) fn plan_for_both(&self, shape: &Shape) -> PyResult<Rc<UntypedPlanBoth>> {
         self.kept(&PLANS_FOR_BOTH, shape, |layout| {
-            let reduce = ArgReduce::argminmax(layout).axes_from(self.axes.iter()).options(self.options());
-            reduce.plan_both_untyped(self.data_type, self.index_type)
+            self.describe(ArgReduce::argminmax(layout)).plan_both_untyped(self.data_type, self.index_type)
         })
     }
 
@@ -76,7 +76,9 @@ impl Key {
         Key { function, nan_policy, ..self }
     }
 
-    fn options(&self) -> Options {
-        Options::new().direction(arguments::direction(self.select_last)).nan_policy(self.nan_policy)
+    fn describe<'a>(&self, reduce: ArgReduce<'a>) -> ArgReduce<'a> {
+        let reduce = reduce.axes_from(self.axes.iter()).direction(arguments::direction(self.select_last));
+        let reduce = reduce.nan_policy(self.nan_policy);
+        self.fill.map_or(reduce, |fill| reduce.fill(fill))
     }
 }

@@ -4,7 +4,7 @@ use crate::arguments::{self, Axes, Axis, Sizes};
 use crate::bools::{self, Outputs};
 use crate::column::{self, Chunk};
 use crate::dates;
-use crate::interrupt::{self, is_short};
+use crate::interrupt;
 use crate::mask::{self, There};
 use crate::output::{NewArray, Out, copy_into, out_array, scalar};
 use crate::plans::Key;
@@ -42,7 +42,7 @@ impl Functions {
     /// In the order of the answers.
     const BOTH: [ReduceFunction; 2] = [ReduceFunction::ArgMin, ReduceFunction::ArgMax];
 
-    fn each(&self) -> &[ReduceFunction] {
+    pub(crate) fn each(&self) -> &[ReduceFunction] {
         match self {
             Functions::One(function) => std::slice::from_ref(function),
             Functions::Both => &Functions::BOTH,
@@ -70,14 +70,21 @@ pub(crate) struct Arguments<'a, 'py> {
     pub(crate) out: Option<&'a Bound<'py, PyAny>>,
     pub(crate) dtype: Option<&'a Bound<'py, PyAny>>,
     pub(crate) select_last: bool,
-    pub(crate) nan_policy: NanPolicy,
+    pub(crate) nan: &'static str,
     pub(crate) threads: Option<&'a Bound<'py, PyAny>>,
-    /// `where`.
-    pub(crate) there: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) r#where: Option<&'a Bound<'py, PyAny>>,
     pub(crate) fill: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl<'py> Arguments<'_, 'py> {
+    /// Those of a call that says nothing more. Of a function without the choice, NaN is ignored.
+    #[inline(always)]
+    pub(crate) fn new(name: &'static str, functions: Functions, answer: Answer) -> Self {
+        let (axis, out, dtype, threads, r#where, fill) = (None, None, None, None, None, None);
+        let (keepdims, select_last, nan) = (false, false, "ignore");
+        Arguments { name, functions, answer, axis, keepdims, out, dtype, select_last, nan, threads, r#where, fill }
+    }
+
     pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if is_labelled(x) {
             return self.run_in_python(x, "of_labelled");
@@ -90,12 +97,13 @@ impl<'py> Arguments<'_, 'py> {
             out: out_array(self.name, self.out)?,
             threads: arguments::threads(self.threads)?,
             fill: self.fill.map(arguments::fill).transpose()?,
+            nan_policy: arguments::nan_policy(self.nan),
         };
         let (input, there) = match input_of(self.name, x)? {
             Input::OfDask => return self.run_in_python(x, "of_dask"),
             Input::Column(chunks) => return call.run_column(x.py(), chunks),
-            input if self.there.is_some() || matches!(input, Input::Masked(..)) => {
-                mask::apart(self.name, input, self.there, x.py())?
+            input if self.r#where.is_some() || matches!(input, Input::Masked(..)) => {
+                mask::apart(self.name, input, self.r#where, x.py())?
             }
             input => (input, None),
         };
@@ -114,24 +122,22 @@ impl<'py> Arguments<'_, 'py> {
 
     /// By a function of `_interop`, which is given all arguments, as they were said.
     fn run_in_python(&self, x: &Bound<'py, PyAny>, by: &str) -> PyResult<Bound<'py, PyAny>> {
-        let py = x.py();
-        let options = PyDict::new(py);
-        options.set_item("keepdims", self.keepdims)?;
-        options.set_item("select_last", self.select_last)?;
-        let others = [
-            ("out", self.out),
-            ("dtype", self.dtype),
-            ("threads", self.threads),
-            ("where", self.there),
-            ("fill", self.fill),
-        ];
+        let (py, options) = (x.py(), PyDict::new(x.py()));
+        // None is forgotten.
+        #[rustfmt::skip]
+        let Arguments {
+            name, functions: _, answer: _, axis, keepdims, out, dtype, select_last, nan: _, threads, r#where, fill,
+        } = *self;
+        options.set_item("keepdims", keepdims)?;
+        options.set_item("select_last", select_last)?;
+        let others = [("out", out), ("dtype", dtype), ("threads", threads), ("where", r#where), ("fill", fill)];
         for (name, value) in others {
             if let Some(value) = value {
                 options.set_item(name, value)?;
             }
         }
         self.set_nan(&options)?;
-        interop(py)?.call_method1(by, (self.name, x, self.axis, options))
+        interop(py)?.call_method1(by, (name, x, axis, options))
     }
 
     /// For the functions that have a choice.
@@ -139,7 +145,7 @@ impl<'py> Arguments<'_, 'py> {
         if self.answer == Answer::IndicesOfNumbers {
             return Ok(());
         }
-        options.set_item("nan", if self.nan_policy == NanPolicy::Ignore { "ignore" } else { "propagate" })
+        options.set_item("nan", self.nan)
     }
 }
 
@@ -152,6 +158,7 @@ struct Call<'a, 'py> {
     out: Option<&'a Bound<'py, PyUntypedArray>>,
     threads: Threads,
     fill: Option<i64>,
+    nan_policy: NanPolicy,
 }
 
 /// The index that says that nothing is there, among those of int64: no element has it.
@@ -164,7 +171,7 @@ impl<'py> Call<'_, 'py> {
         view: &View<'_, 'py>,
         there: Option<&There<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Arguments { name, functions, answer, keepdims, select_last, nan_policy, .. } = *self.said;
+        let Arguments { name, functions, answer, keepdims, select_last, .. } = *self.said;
         let sizes = view.shape.sizes();
         let axes = self.axis.of_rank(py, sizes.len())?;
         let count: usize = axes.iter().map(|axis| sizes[axis as usize]).product();
@@ -177,8 +184,8 @@ impl<'py> Call<'_, 'py> {
         let is_told = there.is_some() && self.fill.is_some() && answer == Answer::ValuesAndIndices;
         let (index_type, fill) = if is_told { (DataType::I64, Some(NOTHING)) } else { (target.index_type, self.fill) };
         let (data_type, function) = (view.data_type, functions.each()[0]);
-        let key = Key { axes, data_type, index_type, function, select_last, nan_policy };
-        let run = Run { py, name, key, view, threads: &self.threads, there, fill };
+        let key = Key { axes, data_type, index_type, function, select_last, nan_policy: self.nan_policy, fill };
+        let run = Run { py, name, key, view, threads: &self.threads, there };
         if target.sizes.is_empty() && target.out.is_none() && !with_values {
             return self.run_to_numbers(&run, index_type);
         }
@@ -232,7 +239,7 @@ impl<'py> Call<'_, 'py> {
 
     /// Whether nothing but NaN is as nothing at all: to functions that say so, and where there is a fill for it.
     fn leaves_nan_out(&self, view: &View<'_, 'py>) -> bool {
-        self.said.nan_policy == NanPolicy::Ignore
+        self.nan_policy == NanPolicy::Ignore
             && (self.fill.is_some() || self.said.answer == Answer::IndicesOfNumbers)
             && (matches!(view.data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
                 || view.is_of_dates())
@@ -348,21 +355,21 @@ impl<'py> Call<'_, 'py> {
 
     /// Of a column, in pieces.
     fn run_column(&self, py: Python<'py>, chunks: Vec<Chunk<'py>>) -> PyResult<Bound<'py, PyAny>> {
-        let Arguments { name, functions, nan_policy, .. } = *self.said;
+        let Arguments { name, functions, r#where, .. } = *self.said;
         let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
         let axes = self.axis.of_rank(py, 1)?;
         let is_in_pieces = chunks.len() > 1 && axes.iter().next().is_some();
-        if is_in_pieces && self.said.there.is_none() {
+        if is_in_pieces && r#where.is_none() {
             let first = Source::of_array(name, chunks[0].array.clone(), &mut shape)?;
             let Source::View(first) = &first else { return Err(column::not_an_axis(name)) };
-            let is_nat_above = |&function: &ReduceFunction| dates::is_nat_above(function, nan_policy);
+            let is_nat_above = |&function: &ReduceFunction| dates::is_nat_above(function, self.nan_policy);
             if !(first.is_of_dates() && functions.each().iter().any(is_nat_above)) {
                 return self.run_pieces(py, &chunks, axes, first);
             }
             shape = Shape::NONE;
         }
-        let ([chunk], None) = (&chunks[..], self.said.there) else {
-            let (input, there) = mask::apart(name, Input::Column(chunks), self.said.there, py)?;
+        let ([chunk], None) = (&chunks[..], r#where) else {
+            let (input, there) = mask::apart(name, Input::Column(chunks), r#where, py)?;
             let Source::View(view) = Source::of(name, input, py, &mut shape)? else {
                 return Err(column::not_an_axis(name));
             };
@@ -415,8 +422,8 @@ impl<'py> Call<'_, 'py> {
         total: usize,
         functions: [ReduceFunction; N],
     ) -> PyResult<[Best; N]> {
-        let Arguments { name, select_last, nan_policy, .. } = *self.said;
-        let options = Options::new().direction(arguments::direction(select_last)).nan_policy(nan_policy);
+        let Arguments { name, select_last, .. } = *self.said;
+        let options = Options::new().direction(arguments::direction(select_last)).nan_policy(self.nan_policy);
         let (mut best, mut start) = (functions.map(|_| Best::NOTHING), 0);
         for chunk in chunks {
             // Pieces may be too short to be interrupted themselves.
@@ -576,28 +583,18 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) view: &'a View<'a, 'py>,
     pub(crate) threads: &'a Threads,
     pub(crate) there: Option<&'a There<'a, 'py>>,
-    pub(crate) fill: Option<i64>,
 }
 
-/// With what elements are read: threads, which of them are there, if some are not, and what is written where none is,
-/// if that is not as the plan says.
+/// With what elements are read: threads, and which of them are there, if some are not.
 pub(crate) struct Lent<'a> {
-    pub(crate) executor: Option<&'a dyn Executor>,
+    pub(crate) executor: &'a dyn Executor,
     pub(crate) mask: Option<Mask<'a>>,
-    pub(crate) fill: Option<Option<i64>>,
 }
 
 impl Lent<'_> {
     /// Elements as the input of a call.
     pub(crate) fn input<'b>(&'b self, elements: &'b [u8]) -> argreduce::Input<'b, u8> {
-        let mut input = argreduce::Input::from(elements).masked(self.mask);
-        if let Some(executor) = self.executor {
-            input = input.on(executor);
-        }
-        if let Some(fill) = self.fill {
-            input = input.filled(fill);
-        }
-        input
+        argreduce::input(elements).masked(self.mask).on(self.executor)
     }
 }
 
@@ -628,11 +625,6 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Whether nothing is divided: neither among threads, nor between pauses.
-    fn is_alone(&self) -> bool {
-        self.threads.count == 1 && is_short(self.view.work())
-    }
-
     /// [`Run::run`] for both functions: into the indices and values of the smallest, and of the largest.
     fn run_both(&self, indices: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>) -> PyResult<()> {
         if self.view.is_of_dates() {
@@ -660,23 +652,18 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Hands the elements to something that runs a plan, and which of them are there, with what is written where none
-    /// is; and the threads for it. The lock of the interpreter is released meanwhile if they are many.
+    /// Hands the elements to something that runs a plan, and which of them are there; and the threads for it. The lock
+    /// of the interpreter is released meanwhile if they are many.
     fn read(&self, run: impl FnOnce(&[u8], &Lent<'_>) -> PyResult<()> + Send) -> PyResult<()> {
-        let Run { py, name, view, threads, fill, .. } = *self;
-        let is_alone = self.is_alone();
+        let Run { py, name, view, threads, there, .. } = *self;
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.
         let input = unsafe { view.bytes(name)? };
-        let run = |mask: Option<Mask<'_>>| {
-            interrupt::run(py, view.work(), threads, |executor| {
-                run(input, &Lent { executor: (!is_alone).then_some(executor), mask, fill: Some(fill) })
-            })
-        };
-        match self.there {
-            // SAFETY: as above.
-            Some(there) => unsafe { there.with(name, |mask| run(Some(mask)))?? },
-            None => run(None)?,
+        // SAFETY: as above.
+        unsafe {
+            mask::with(name, there, |mask| {
+                interrupt::run(py, view.work(), threads, |executor| run(input, &Lent { executor, mask }))
+            })??
         }
     }
 

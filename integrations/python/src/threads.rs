@@ -24,14 +24,17 @@ pub(crate) struct Threads {
     pub(crate) count: usize,
 }
 
+/// The least that is worth a task: to wake a thread that sleeps takes as long as reading some hundred kilobytes.
+pub(crate) const MIN_TASK_BYTES: usize = 1 << 20;
+
 impl Executor for Threads {
     fn width(&self) -> usize {
         self.count
     }
 
-    /// To wake a thread that sleeps takes as long as reading some hundred kilobytes.
+    /// One thread divides nothing.
     fn min_task_bytes(&self) -> usize {
-        1 << 20
+        if self.count == 1 { usize::MAX } else { MIN_TASK_BYTES }
     }
 
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {

@@ -299,6 +299,33 @@ def test_errors_name_the_function_that_was_called(function):
     fails(ValueError, x.map_blocks(lambda block: block[0], dtype=float, meta=np.empty((0, 0))))
 
 
+def test_where_of_columns():
+    x = da.from_array([9.0, 5.0, 7.0], chunks=2)
+    for make in (columns_of_pandas, columns_of_pyarrow, columns_of_polars):
+        for where in make([None, True, True]):
+            assert argreduce_dask.argmax(x, where=where).compute(**SYNC) == 2
+            assert argreduce.argmax(x.compute(), where=where) == 2
+        for where in make([None, None, None]):
+            assert argreduce_dask.argmax(x, where=where, fill=-1).compute(**SYNC) == -1
+
+
+def columns_of_pandas(values):
+    pandas = pytest.importorskip("pandas")
+    yield pandas.Series(values, dtype="boolean")
+    yield pandas.array(values, dtype="boolean")
+
+
+def columns_of_pyarrow(values):
+    pyarrow = pytest.importorskip("pyarrow")
+    yield pyarrow.array(values, pyarrow.bool_())
+    yield pyarrow.chunked_array([values[:1], values[1:]], pyarrow.bool_())
+
+
+def columns_of_polars(values):
+    polars = pytest.importorskip("polars")
+    yield polars.Series(values, dtype=polars.Boolean)
+
+
 def test_options_that_are_not_taken():
     for option in ("dtype", "out", "threads"):
         assert f"``{option}``:" in argreduce_dask.__doc__

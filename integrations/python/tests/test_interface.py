@@ -442,6 +442,13 @@ def test_unravel_is_lazy():
     wanted = argreduce.unravel(argreduce.argmax(x, (1, 2)), x.shape, (1, 2))
     np.testing.assert_array_equal(da.compute(*found), wanted)
     assert da.compute(*argreduce.unravel(da.from_array([5, -1], 1), (2, 4), fill=-1))[1].tolist() == [1, -1]
+    # Of each chunk once, however many coordinates there are.
+    computed = []
+    meta = np.empty(0, np.int64)
+    counted = lazy.map_blocks(lambda block: computed.append(len(block)) or block, dtype=np.int64, meta=meta)
+    da.compute(*argreduce.unravel(counted, (2, 3, 4)), scheduler="synchronous")
+    assert computed == [2, 2]
+    assert argreduce.unravel(da.from_array(np.array(5)), (2, 4))[1].compute() == 1
     with pytest.raises(ValueError, match="index 6 is out of bounds"):
         argreduce.unravel(lazy + 6, (2, 3))[0].compute(scheduler="synchronous")
 

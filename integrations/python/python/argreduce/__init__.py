@@ -14,36 +14,15 @@ ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))
 ArgMinMax(argmin=array([0, 1]), argmax=array([1, 0]))
 """
 
+from ._argreduce import *
 from ._argreduce import __version__ as __version__
-from ._argreduce import (
-    argmax,
-    argmin,
-    argminmax,
-    argminmax_values,
-    max_argmax,
-    merge,
-    min_argmin,
-    nanargmax,
-    nanargmin,
-    partial,
-)
 from ._interop import ArgMinMax, ArgMinMaxValues, Partial, ValuesAndIndices
 from ._unravel import unravel
 
-__all__ = [
-    "ArgMinMax",
-    "ArgMinMaxValues",
-    "Partial",
-    "ValuesAndIndices",
-    "argmax",
-    "argmin",
-    "argminmax",
-    "argminmax_values",
-    "max_argmax",
-    "merge",
-    "min_argmin",
-    "nanargmax",
-    "nanargmin",
+__all__ = ["ArgMinMax", "ArgMinMaxValues", "Partial", "ValuesAndIndices", "unravel"]
+# By stubs.py: what follows, to the end mark.
+__all__ += [
+    "argmax", "argmin", "argminmax", "argminmax_values", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin",
     "partial",
-    "unravel",
 ]
+# end

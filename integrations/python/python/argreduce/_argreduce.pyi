@@ -26,15 +26,20 @@ class _Labelled(Protocol):
     @property
     def dims(self) -> Any: ...
 
+__version__: str
+
+# What each function looks for, and what it gives back.
+_FUNCTIONS: dict[str, tuple[tuple[Function, ...], Literal["Indices", "IndicesOfNumbers", "ValuesAndIndices"]]]
+
+# For argreduce.dask, and for the package's own tests.
+def _trues(name: str, there: Any) -> Any: ...
+def _set_cpus(count: int) -> None: ...
+
+# By stubs.py: what follows, to the end mark.
 __all__ = [
     "argmax", "argmin", "argminmax", "argminmax_values", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin",
     "partial",
 ]
-__version__: str
-
-# For the package's own tests.
-def _set_cpus(count: int) -> None: ...
-
 @overload
 def argmax(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
@@ -284,9 +289,8 @@ def argminmax_values(
 ) -> ArgMinMaxValues[_S, np.int64]: ...
 @overload
 def argminmax_values(
-    x: NDArray[_S], /, axis: _Axis = None, *, keepdims: Literal[True], dtype: None = None,
-    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    x: NDArray[_S], /, axis: _Axis = None, *, keepdims: Literal[True], dtype: None = None, select_last: _Truth = False,
+    nan: Nan = "propagate", threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
 ) -> ArgMinMaxValues[NDArray[_S], NDArray[np.int64]]: ...
 @overload
 def argminmax_values(
@@ -300,6 +304,8 @@ def argminmax_values(
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
     fill: SupportsIndex | None = None,
 ) -> ArgMinMaxValues[Any, Any]: ...
+# end
+
 @overload
 def partial(
     x: NDArray[_S], axis: _Axis = None, *, start: Iterable[SupportsIndex], whole: Iterable[SupportsIndex],

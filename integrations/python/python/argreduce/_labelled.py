@@ -28,8 +28,8 @@ def reduce(
 ) -> Any:
     """What a function finds in the elements of ``x``, with the dimensions and the coordinates that are left.
 
-    It is called with the elements, their axes, and the arguments of these names; and gives an array, or a tuple or a
-    list of arrays. ``name`` is its own.
+    It is called with the elements, their axes, and the arguments of these names; and gives an array, or a named tuple
+    of arrays. ``name`` is its own.
     """
     if hasattr(x, "data_vars"):
         raise TypeError(
@@ -51,10 +51,7 @@ def reduce(
         # It knows which coordinates are left.
         return x.reduce(lambda elements, axis: dropped, axis=axes, keepdims=keepdims)
 
-    if not isinstance(found, (tuple, list)):
-        return labelled(found)
-    parts = map(labelled, found)
-    return list(parts) if isinstance(found, list) else type(found)(*parts)
+    return type(found)(*map(labelled, found)) if isinstance(found, tuple) else labelled(found)
 
 
 def _positions(name: str, x: Any, axis: Any) -> Any:

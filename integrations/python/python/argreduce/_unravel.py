@@ -72,8 +72,10 @@ def unravel(indices: Any, shape: Any, axis: Any = None, *, fill: SupportsIndex |
 def _coordinates(indices: Any, sizes: list[int], fill: Any) -> tuple[Any, ...]:
     dask = sys.modules.get("dask.array")
     if dask is not None and isinstance(indices, dask.Array):
-        options = {"dtype": np.int64, "meta": np.empty((0,) * indices.ndim, np.int64)}
-        return tuple(indices.map_blocks(_coordinate, n, sizes, fill, **options) for n in range(len(sizes)))
+        # All of a chunk by one task, which each of them is a part of.
+        chunks, meta = (len(sizes), *indices.chunks), np.empty((0,) * (indices.ndim + 1), np.int64)
+        parts = indices.map_blocks(_stacked, sizes, fill, dtype=np.int64, chunks=chunks, new_axis=0, meta=meta)
+        return tuple(parts[n] for n in range(len(sizes)))
     indices = np.asarray(indices)
     if fill is None:
         return tuple(np.unravel_index(indices, sizes))
@@ -82,5 +84,5 @@ def _coordinates(indices: Any, sizes: list[int], fill: Any) -> tuple[Any, ...]:
     return tuple(np.where(missing, fill, part)[()] for part in found)
 
 
-def _coordinate(indices: Any, n: int, sizes: list[int], fill: Any) -> Any:
-    return _coordinates(indices, sizes, fill)[n]
+def _stacked(indices: Any, sizes: list[int], fill: Any) -> Any:
+    return np.stack(_coordinates(indices, sizes, fill))
