@@ -6,10 +6,9 @@ mod common;
 
 use argreduce::{ArgReduce, DataType, Isa, Layout, Mask, Partial, reference, with_element_type};
 use argreduce_guard::{few, is_slow};
-use common::call::INDEX_TYPES;
 use common::case::{Asked, Case, Data, Format, Order};
 use common::executor::{WIDTHS, Way, Wayward};
-use common::problem::{self, Choices, View, case, presence};
+use common::problem::{self, Choices, INDEX_TYPES, View, case, presence};
 use common::shapes::{self, Axes, BLOCKS, SHAPES};
 use common::{Sample, check, dense_or_sparse, orders, places, rng, sample};
 use proptest::prelude::*;
@@ -362,7 +361,7 @@ fn every_combination() {
 fn every_shape() {
     let mut rng = rng(31);
     let shapes: Vec<Axes> = SHAPES.iter().chain(&BLOCKS).map(|(_, axes)| *axes).collect();
-    for n in few(0..shapes.len() * DataType::ALL.len(), 12) {
+    for n in few(0..shapes.len() * DataType::ALL.len(), 20) {
         for _ in 0..4 {
             let view = shapes::view(shapes[n % shapes.len()], rng.random_range(0..3));
             let mut choices: Choices = rng.random();
@@ -429,7 +428,7 @@ fn what_is_masked_never_wins() {
         let case = Case::new(&layout, &[0], T::DATA_TYPE, DataType::U32);
         let case = Case { mask: Some(Format::Bools), asked: Asked::Values, ..case };
         let (places, count) = ([0, 1, 63, 64, 300, 699], T::SPECIAL.len());
-        for n in few(0..count * count * 8, 5) {
+        for n in few(0..count * count * 8, 25) {
             let (one, other) = (T::SPECIAL[n % count], T::SPECIAL[n / count % count]);
             let order = orders().nth(n / count / count).unwrap();
             let case = Case { order, ..case.clone() };

@@ -3,14 +3,13 @@
 //! says them, or its answer is that of the check. Arrays and buffers lie before guard pages.
 
 use crate::api::*;
-use crate::check::{answers, with_index_type};
+use crate::check::answers;
 use crate::descriptors_of_rust::compile;
 use crate::draw::{Data, Problem};
-use crate::sample::Sample;
 use crate::{Outcome, model};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use argreduce::directml::CompiledOperator;
-use argreduce::{AxisDirection, DataType, Error, Index, Layout, NanPolicy, ReduceFunction, with_element_type};
+use argreduce::{AxisDirection, DataType, Error, Layout, NanPolicy, ReduceFunction};
 use argreduce_guard::directml::{Case, TYPES, Tensor as Said, cases, type_number};
 use argreduce_guard::{Edge, Guarded};
 use std::ffi::{c_char, c_void};
@@ -483,56 +482,49 @@ fn check(words: &Words, data: Data) -> bool {
         if is_all { (0..layout.sizes().len() as isize).collect() } else { words.axes.iter().map(number).collect() };
     let mut problem = Problem { data_type, index_type, order, layout, axes, output, data, edge: Edge::End };
     let totals = words.is_directml.then_some((words.input.total, words.output.total));
-    with_index_type!(index_type, I => {
-        with_element_type!(data_type, T => {
-            if words.is_both() {
-                for side in [ReduceFunction::ArgMin, ReduceFunction::ArgMax] {
-                    problem.order.0 = side;
-                    run::<T, I>(&problem, totals, (&operator, Some(side)), None);
-                }
-            } else {
-                run::<T, I>(&problem, totals, (&operator, None), in_rust);
-            }
-        });
-    });
+    if words.is_both() {
+        for side in [ReduceFunction::ArgMin, ReduceFunction::ArgMax] {
+            problem.order.0 = side;
+            run(&problem, totals, (&operator, Some(side)), None);
+        }
+    } else {
+        run(&problem, totals, (&operator, None), in_rust);
+    }
     true
 }
 
 const UNTOUCHED: u8 = 0xa5;
 
-fn run<T: Sample, I: Index>(
+fn run(
     problem: &Problem,
     totals: Option<(u64, u64)>,
     (operator, side): (&Operator, Option<ReduceFunction>),
     in_rust: Option<std::result::Result<CompiledOperator, Error>>,
 ) {
-    let elements = problem.data.elements::<T>(problem.layout.required_len());
-    let indices = answers::<T, I>(problem, &elements).unwrap_or_else(|| panic!("compiled: {problem:?}"));
+    let (data, indices) = answers(problem).unwrap_or_else(|| panic!("compiled: {problem:?}"));
+    let (x, size, index_size) = (&data.x, problem.data_type.size(), problem.index_type.size());
     let sizes = model::output_sizes(
         problem.layout.sizes(),
         &model::reduced(&problem.axes, problem.layout.sizes().len()).expect("axes that were planned"),
     );
     let output = problem.output.unwrap_or_else(|| Layout::contiguous(&sizes).expect("a part of the input's"));
-    let (input_bytes, output_bytes) =
-        totals.unwrap_or(((elements.len() * size_of::<T>()) as u64, (output.required_len() * size_of::<I>()) as u64));
+    let (input_bytes, output_bytes) = totals.unwrap_or((x.len() as u64, (output.required_len() * index_size) as u64));
     if input_bytes.max(output_bytes) > 1 << 18 {
         return;
     }
-    let mut input = buffer(input_bytes as usize, align_of::<T>());
-    for (bytes, element) in input.chunks_exact_mut(size_of::<T>()).zip(&elements) {
-        bytes.copy_from_slice(&element.bits().to_le_bytes()[..size_of::<T>()]);
-    }
+    let mut input = buffer(input_bytes as usize, size);
+    input[..x.len()].copy_from_slice(x);
     // What is to be in the output afterwards.
     let mut expected = vec![UNTOUCHED; output_bytes as usize];
     for (place, &index) in model::places(output.sizes(), output.strides()).zip(&indices) {
-        let at = (output.offset() as i128 + place) as usize * size_of::<I>();
-        expected[at..at + size_of::<I>()].copy_from_slice(&(index as u64).to_le_bytes()[..size_of::<I>()]);
+        let at = (output.offset() as i128 + place) as usize * index_size;
+        expected[at..at + index_size].copy_from_slice(&(index as u64).to_le_bytes()[..index_size]);
     }
-    let mut found = buffer(output_bytes as usize, align_of::<I>());
+    let mut found = buffer(output_bytes as usize, index_size);
     assert_eq!(operator.run(side, &input, &mut found, None), ARGREDUCE_OK, "{problem:?}");
     assert_eq!(*found, *expected, "{problem:?}");
     found.fill(UNTOUCHED);
-    let mut values = buffer(indices.len() * size_of::<T>(), align_of::<T>());
+    let mut values = buffer(indices.len() * size, size);
     assert_eq!(operator.run(side, &input, &mut found, Some(&mut values)), ARGREDUCE_OK, "{problem:?}");
     assert_eq!(*found, *expected, "{problem:?}");
     found.fill(UNTOUCHED);
@@ -544,7 +536,7 @@ fn run<T: Sample, I: Index>(
     }
     // A buffer too short, or nowhere: nothing is written.
     if !indices.is_empty() {
-        let short = elements.len() * size_of::<T>() - 1;
+        let short = x.len() - 1;
         assert_ne!(operator.run(side, &input[..short], &mut found, None), ARGREDUCE_OK, "{problem:?}");
         assert!(found.iter().all(|&byte| byte == UNTOUCHED), "{problem:?}");
     }

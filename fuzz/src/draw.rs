@@ -1,9 +1,10 @@
 //! Reductions drawn from bytes: most are valid, and what is likely to break is common: short rows, rows and columns
 //! around the length of a vector, ties, special values. Nothing here checks anything.
 
-use crate::sample::Sample;
+use crate::call::typed_indices;
+use crate::case::{Case, Sample};
 use arbitrary::{Arbitrary, Error, Result, Unstructured};
-use argreduce::{AxisDirection, DataType, Layout, NanPolicy, ReduceFunction};
+use argreduce::{AxisDirection, DataType, Layout, NanPolicy, ReduceFunction, with_element_type};
 use argreduce_guard::Edge;
 
 /// A reduction, and what to run it on.
@@ -93,6 +94,24 @@ impl Problem {
         let layout = layout.map_err(|_| Error::IncorrectFormat)?;
         let data = Data::arbitrary(u)?;
         Ok(Problem { data_type, index_type, order, layout, axes: vec![0], output: None, data, edge })
+    }
+
+    /// The call that it asks for: with types, where there are plans of them.
+    pub(crate) fn case(&self) -> Case {
+        Case {
+            output: self.output,
+            order: self.order,
+            is_typed: typed_indices(self.data_type).contains(&self.index_type),
+            edge: self.edge,
+            ..Case::new(&self.layout, &self.axes, self.data_type, self.index_type)
+        }
+    }
+
+    /// The elements, of which some are there.
+    pub(crate) fn data(&self, is_there: impl Fn(usize) -> bool) -> crate::case::Data {
+        let there = (0..self.layout.element_count()).map(is_there).collect();
+        let len = self.layout.required_len();
+        with_element_type!(self.data_type, T => crate::case::Data::new(&self.data.elements::<T>(len), there))
     }
 
     /// By what seeds are told apart: the type, the order, and about how long and how many the reductions are.

@@ -2,7 +2,7 @@
 //! is accepted has to be what the model accepts, and a plan for it has to hold: with slices that are too short, and,
 //! where no more than a few elements are visited, with an answer.
 
-use crate::sample::Sample;
+use crate::case::Sample;
 use crate::{Outcome, model};
 use arbitrary::{Result, Unstructured};
 use argreduce::{ArgReduce, AxisDirection, Error, Index, Isa, Layout, NanPolicy, ReduceFunction, drop_axes};

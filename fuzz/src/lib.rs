@@ -2,32 +2,33 @@
 //! is valid, in arithmetic that cannot overflow (`model`). A target is one function of bytes here, so that seeds can be
 //! tried without libFuzzer.
 
-mod both;
+mod calls;
 mod check;
 mod descriptors;
 mod draw;
 mod layouts;
-mod masks;
 mod model;
-mod parts;
-mod sample;
 
 // The C interface has no Rust library of its own, so its sources are a part of this one.
 #[allow(non_camel_case_types, dead_code, reason = "the names of a C header, all of which it has")]
 #[path = "../../capi/src/api/mod.rs"]
 mod api;
 
-// As the facade's own tests have them.
+// As the facade's own tests have them: calls as values, and how they are checked.
+#[path = "../../tests/common/call.rs"]
+mod call;
+#[path = "../../tests/common/case.rs"]
+mod case;
 #[path = "../../tests/common/descriptors.rs"]
 mod descriptors_of_rust;
+#[path = "../../tests/common/executor.rs"]
+mod executor;
 
-pub use both::both;
+pub use calls::calls;
 pub use check::check;
 pub use descriptors::descriptors;
 pub use draw::Problem;
 pub use layouts::layouts;
-pub use masks::masks;
-pub use parts::parts;
 
 use arbitrary::{Arbitrary, Unstructured};
 
@@ -60,12 +61,5 @@ fn drawn(bytes: &[u8], draw: fn(&mut Unstructured<'_>) -> arbitrary::Result<Prob
 pub type Target = fn(&[u8]) -> Outcome;
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 7] = [
-    ("slices", slices),
-    ("tensors", tensors),
-    ("layouts", layouts),
-    ("parts", parts),
-    ("masks", masks),
-    ("both", both),
-    ("descriptors", descriptors),
-];
+pub const TARGETS: [(&str, Target); 5] =
+    [("slices", slices), ("tensors", tensors), ("layouts", layouts), ("calls", calls), ("descriptors", descriptors)];

@@ -1,8 +1,9 @@
 //! What is valid, said once more and in numbers that cannot overflow, and what is the answer, said once more and fast:
 //! written from the documentation of `Layout` and `ArgReduce`, not from their code.
 
-use crate::sample::Sample;
+use crate::case::{Case, Data, Expected, Sample};
 use argreduce::{AxisDirection, Layout, NanPolicy, ReduceFunction, reference};
+use bytemuck::checked::cast_slice;
 
 /// The length that a slice needs for a layout, or `None` if there is no such layout.
 pub(crate) fn required_len(sizes: &[usize], strides: &[isize], offset: usize) -> Option<usize> {
@@ -122,4 +123,16 @@ pub(crate) fn best<T: Sample>(
     let indices = answers.iter().map(|&(index, _)| index);
     assert!(indices.eq(reference::arg_reduce(order, layout, reduced, input)), "{order:?} of {layout:?}, {reduced:?}");
     answers
+}
+
+/// Compares what a case is to find with what the model does.
+pub(crate) fn compare<T: Sample>(case: &Case, data: &Data, expected: &[Expected]) {
+    let x: &[T] = cast_slice(&data.x);
+    for (&function, expected) in case.functions().iter().zip(expected) {
+        let best = best((function, case.order.1, case.order.2), &case.layout, &case.reduced(), x);
+        let indices = best.iter().map(|&(index, _)| Some(index as u64));
+        assert!(indices.eq(expected.indices.iter().copied()), "{case:?}");
+        let values: Vec<T> = best.iter().map(|&(_, place)| x[place]).collect();
+        assert_eq!(cast_slice::<T, u8>(&values), expected.values, "{case:?}");
+    }
 }

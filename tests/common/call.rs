@@ -18,10 +18,6 @@ pub fn typed_indices(data_type: DataType) -> &'static [DataType] {
     TYPED.iter().find(|(of, _)| *of == data_type).expect("each type has a line").1
 }
 
-/// Those of plans for bytes.
-pub const INDEX_TYPES: [DataType; 6] =
-    [DataType::U32, DataType::I64, DataType::U8, DataType::U16, DataType::I32, DataType::U64];
-
 macro_rules! typed {
     ($($t:ident $data_type:ident: $($index:ident $index_type:ident)+;)+) => {
         const TYPED: &[(DataType, &[DataType])] = &[$((DataType::$data_type, &[$(DataType::$index_type),+])),+];
@@ -126,8 +122,13 @@ impl<'a> Call<'a> {
         format!("{:?} ({isa:?})\n{case:?}\n{x:x?}", self.planned())
     }
 
-    /// What its plan says of itself.
-    pub fn planned(&self) -> Result<String, Error> {
+    /// What the plan of a case says of itself.
+    pub fn planned_of(case: &Case, isa: Option<Isa>) -> Result<String, Error> {
+        let window = &case.window();
+        Call { case, isa, x: &[], there: &[], mask: None, executor: None, window }.planned()
+    }
+
+    fn planned(&self) -> Result<String, Error> {
         let (reduce, data_type, index_type) = (self.reduce(), self.case.data_type, self.case.index_type);
         if self.case.is_both {
             reduce.plan_both_untyped(data_type, index_type).map(|plan| plan.to_string())

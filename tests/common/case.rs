@@ -151,10 +151,8 @@ impl Case {
     pub fn fits(&self, index_type: DataType) -> bool {
         let [whole, _] = self.window();
         let along = whole.iter().zip(self.reduced()).filter(|(_, reduced)| *reduced).map(|(&size, _)| size as u128);
-        let is_signed = index_type.name().starts_with('i');
-        let max = u64::MAX >> (64 - 8 * index_type.size() + usize::from(is_signed));
-        let has_none = !matches!(self.asked, Asked::Indices | Asked::Values);
-        along.product::<u128>() <= u128::from(max) + u128::from(is_signed || !has_none)
+        let (max, has_none) = (max_index(index_type), !matches!(self.asked, Asked::Indices | Asked::Values));
+        along.product::<u128>() <= u128::from(max) + u128::from(index_type.name().starts_with('i') || !has_none)
     }
 
     /// Whether some output has nothing to choose from, whatever the mask.
@@ -222,6 +220,11 @@ impl Case {
         }
         call(None).check_refused(presence.as_ref(), &expected[0]);
     }
+}
+
+/// The largest index of a type.
+pub fn max_index(index_type: DataType) -> u64 {
+    u64::MAX >> (64 - 8 * index_type.size() + usize::from(index_type.name().starts_with('i')))
 }
 
 /// Which axes are reduced.

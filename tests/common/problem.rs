@@ -1,7 +1,7 @@
 //! Random cases: views of a block of memory, of any rank, axes and strides; and what there is to choose, each by a
 //! number of its own, of which 0 is the plainest, so that a case that fails becomes plain.
 
-use super::call::{INDEX_TYPES, typed_indices};
+use super::call::typed_indices;
 use super::case::{Asked, Case, Data, Format};
 use super::executor::{WIDTHS, Way};
 use super::{dense_or_sparse, orders, rng};
@@ -10,6 +10,10 @@ use argreduce_guard::Edge;
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::rngs::SmallRng;
+
+/// The types of indices that plans for bytes have.
+pub const INDEX_TYPES: [DataType; 6] =
+    [DataType::U32, DataType::I64, DataType::U8, DataType::U16, DataType::I32, DataType::U64];
 
 /// A view of a block of memory, axes, and where to write.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
-//! See `argreduce_fuzz::parts`.
+//! See `argreduce_fuzz::calls`.
 #![no_main]
 
-use argreduce_fuzz::{Outcome, parts};
+use argreduce_fuzz::{Outcome, calls};
 use libfuzzer_sys::{Corpus, fuzz_target};
 
 fuzz_target!(|bytes: &[u8]| -> Corpus {
-    match parts(bytes) {
+    match calls(bytes) {
         Outcome::Rejected => Corpus::Reject,
         Outcome::Checked(_) => Corpus::Keep,
     }
