@@ -7,7 +7,7 @@ use super::lengths::check_len;
 use super::merge::Merge;
 use super::output::{Collect, Names, Output, Places, UntypedOutput};
 use super::plan::Plan;
-use super::run::ErasedBoth;
+use super::run::Plans;
 use super::untyped::UntypedPlan;
 use crate::exec::{OutputSlices, both_kernel};
 use crate::{DataType, Element, Error, Index, Isa, Layout, Partial, ReduceFunction};
@@ -120,8 +120,9 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         match places {
             [Places::Answers { indices: min, values: lowest }, Places::Answers { indices: max, values: highest }] => {
                 let named = const { [&(Names::OF_BOTH[0], I::NAME), &(Names::OF_BOTH[1], I::NAME)] };
-                let values = [lowest.map(Into::into), highest.map(Into::into)];
-                self.erased().run(named, input, [min.into(), max.into()], values)
+                let to_min = &mut OutputSlices { indices: min.into(), values: lowest.map(Into::into) };
+                let to_max = &mut OutputSlices { indices: max.into(), values: highest.map(Into::into) };
+                self.erased().run(named, &input, [to_min, to_max])
             }
             [Places::Partials(min), Places::Partials(max)] => {
                 self.min.erased().check_typed_partials::<I>(&input)?;
@@ -203,9 +204,9 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
 
     #[allow(unsafe_code)]
     #[inline(always)]
-    fn erased(&self) -> ErasedBoth<'_> {
+    fn erased(&self) -> Plans<'_, 2> {
         // SAFETY: `plan_both` alone makes them, of one description.
-        unsafe { ErasedBoth::new([&self.min.erased, &self.max.erased], self.kernel) }
+        unsafe { Plans::of_both([&self.min.erased, &self.max.erased], self.kernel) }
     }
 
     /// As [`Plan::input_layout`].
@@ -288,7 +289,7 @@ impl UntypedPlanBoth {
         let max = max.places(of_max, data_type, index_type)?;
         // SAFETY: `plan_both_untyped` alone makes them, of one description.
         #[allow(unsafe_code)]
-        let both = unsafe { ErasedBoth::new([self.min.erased(), self.max.erased()], self.kernel) };
+        let both = unsafe { Plans::of_both([self.min.erased(), self.max.erased()], self.kernel) };
         let named = [&(of_min, index_type.name()), &(of_max, index_type.name())];
         both.run_untyped(named, input, [min, max])
     }

@@ -6,7 +6,8 @@ use super::description::ArgReduce;
 use super::isa::plan_isa;
 use crate::exec::{BoundPlan, ElementsRef};
 use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
-use crate::planner::ExecPlan;
+use crate::mask::MaskPlaces;
+use crate::planner::{ExecPlan, PlanIsa};
 use crate::{AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 
 /// All of a plan, but for its types.
@@ -81,7 +82,7 @@ impl ErasedPlan {
         if self.output.element_count() > 0 && self.empty_axis().is_none() {
             let of_input = (&reduce.input, self.axes, self.direction);
             let order = (self.function, self.nan_policy);
-            if self.exec.plan(of_input, &self.output, window, isa, element, order).is_none() {
+            if self.exec.plan(of_input, (&self.output, window), None, isa, element, order).is_none() {
                 return Err(Error::IsaNotAvailable { isa: isa.widest });
             }
         }
@@ -98,6 +99,25 @@ impl ErasedPlan {
     pub(crate) fn bind<'a>(&'a self, input: ElementsRef<'a>) -> BoundPlan<'a> {
         // SAFETY: `plan` alone makes plans: all of one from one layout. Views come with theirs (`of_view`).
         unsafe { BoundPlan::new(&self.exec, self.order(), self.input.required_len(), input) }
+    }
+
+    /// What runs for elements of a type under a mask of the input: of which something is an output's. Where the mask has
+    /// them as far apart as the input does, the loops are the same, and nothing is planned anew.
+    pub(crate) fn under(&self, mask: &MaskPlaces<'_>, element: DataType) -> ExecPlan {
+        let axes = self.input.sizes().iter().zip(self.input.strides()).zip(mask.strides);
+        let mut exec = if axes.into_iter().all(|((&size, &stride), of_mask)| size == 1 || stride == of_mask) {
+            let first = self.exec.shape().input.start.wrapping_sub(self.input.offset());
+            self.exec.under(mask.start.wrapping_add(first))
+        } else {
+            let of_input = (&self.input, self.axes, self.direction);
+            // All of it by the plan's ISA, as what is forced.
+            let (isa, mut exec) = (PlanIsa { widest: self.isa, is_forced: true }, ExecPlan::EMPTY);
+            let planned = exec.plan(of_input, (&self.output, self.window()), Some(mask), isa, element, self.order());
+            planned.expect("the ISA is there, as for the plan");
+            exec
+        };
+        exec.cut_for_mask();
+        exec
     }
 
     #[inline(always)]

@@ -21,8 +21,8 @@ use super::input::ErasedInput;
 use super::lengths::check_len;
 use super::merge::Merge;
 use super::output::{Named, Names, Places};
-use crate::exec::{OutputSlices, Steps, are_all_there, run_packed};
-use crate::mask::MaskPlaces;
+use super::run::Plans;
+use crate::exec::OutputSlices;
 use crate::{Element, Error, Index, Layout, Partial};
 use argreduce_kernels::{LoopDim, StridedIter};
 
@@ -51,11 +51,6 @@ impl ErasedPlan {
         self.check_partials(I::NAME, u64::MAX >> (64 - 8 * size_of::<I>()), input)
     }
 
-    /// Where the mask of the input is, if it has one.
-    fn mask_places<'a>(&self, input: &ErasedInput<'a>) -> Result<Option<MaskPlaces<'a>>, Error> {
-        input.mask.map(|mask| mask.places(self.input().sizes())).transpose()
-    }
-
     /// Writes the best element of each output and its index, side by side.
     pub(crate) fn run_partials<T: Element, I: Index>(
         &self,
@@ -67,7 +62,7 @@ impl ErasedPlan {
         self.check_typed_partials::<I>(input)?;
         check_len(names.partials, "Partial", partials.len(), outputs)?;
         let (slices, steps) = OutputSlices::of_partials(&mut partials[..outputs]);
-        self.run_apart(input, slices, steps)
+        Plans::from(self).run_apart(input, [slices], steps)
     }
 
     /// What can be wrong before partials are written in two slices.
@@ -92,40 +87,7 @@ impl ErasedPlan {
         slices: OutputSlices<'_>,
     ) -> Result<(), Error> {
         self.check_packed(named, input, &slices)?;
-        self.run_apart(input, slices, [1, 1])
-    }
-
-    /// Writes the best element of each output and its index, each so many places behind the one before it. There is
-    /// room, and the input has been checked.
-    pub(crate) fn run_apart(
-        &self,
-        input: &ErasedInput<'_>,
-        mut slices: OutputSlices<'_>,
-        steps: Steps,
-    ) -> Result<(), Error> {
-        let (mask, outputs, executor) =
-            (self.mask_places(input)?, self.output().element_count(), self.for_several(input));
-        if outputs == 0 {
-            return Ok(());
-        }
-        if self.empty_axis().is_some() {
-            slices.indices.fill_none(outputs, steps[0]);
-            slices.values.iter_mut().for_each(|values| values.clear(outputs, steps[1]));
-        } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, self.input())) {
-            let packed = Layout::contiguous(self.output().sizes())?;
-            let place = |(first, step): (usize, isize), apart: usize| (first * apart, step * apart as isize);
-            self.find_masked(input.elements, mask, executor, &mut |found| {
-                found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
-                    found.write_indices(outputs.clone(), -1, &mut slices.indices, place((first, step), steps[0]));
-                    if let Some(values) = &mut slices.values {
-                        found.write_values(outputs, values, place((first, step), steps[1]));
-                    }
-                });
-            });
-        } else {
-            run_packed(self.bind(input.elements).into(), [&mut slices], steps, executor);
-        }
-        Ok(())
+        Plans::from(self).run_apart(input, [slices], [1, 1])
     }
 
     /// Where each partial answer of a part is, by its number among the packed ones.

@@ -6,12 +6,13 @@ use super::input::ErasedInput;
 use super::lengths::check_len;
 use super::output::{Named, UntypedPlaces};
 use crate::exec::{
-    ElementsRef, FoundBlock, Indices, MaskedReduction, OutputSlices, Search, Steps, Values, are_all_there, run,
-    run_masked, run_one_output, run_packed,
+    BoundPlan, CallMask, ElementsRef, Indices, OutputSlices, Search, Steps, Values, are_all_there, run, run_one_output,
+    run_packed,
 };
 use crate::mask::MaskPlaces;
-use crate::{Error, Executor, Index, Layout, Mask};
+use crate::{Error, Executor, Index, Mask};
 use argreduce_kernels::BothKernel;
+use std::array;
 
 impl ErasedPlan {
     /// Writes indices, and values if there are any.
@@ -38,11 +39,7 @@ impl ErasedPlan {
             run_one_output(&bound, start, &mut OutputSlices { indices, values: None });
             return Ok(());
         }
-        let slices = &mut OutputSlices { indices, values };
-        match input.mask {
-            None => self.run_outlined(named, input.elements, slices, executor),
-            Some(mask) => self.run_masked(named, &ErasedInput { executor, ..input }, mask, slices),
-        }
+        Plans::from(self).run([named], &input, [&mut OutputSlices { indices, values }])
     }
 
     /// The executor, unless the call is one task that does not pause.
@@ -51,22 +48,6 @@ impl ErasedPlan {
         let is_plain =
             |executor: &dyn Executor| self.exec().is_one_task(executor.min_task_bytes()) && executor.pause().is_none();
         input.executor.filter(|executor| !is_plain(*executor))
-    }
-
-    /// As [`ErasedPlan::run`], without a mask, with the executor of a call that is several tasks.
-    #[inline(never)]
-    fn run_outlined(
-        &self,
-        named: &Named,
-        elements: ElementsRef<'_>,
-        slices: &mut OutputSlices<'_>,
-        executor: Option<&dyn Executor>,
-    ) -> Result<(), Error> {
-        self.check_slices(named, elements, slices)?;
-        if self.has_outputs(elements)? {
-            run(self.bind(elements).into(), [slices], executor);
-        }
-        Ok(())
     }
 
     /// Checks the lengths of slices.
@@ -108,73 +89,6 @@ impl ErasedPlan {
         if are_partial { self.check_typed_partials::<I>(input) } else { self.check_input(input) }
     }
 
-    /// As [`ErasedPlan::run`], of what is there, with the executor of a call that is several tasks.
-    #[inline(never)]
-    fn run_masked(
-        &self,
-        named: &Named,
-        input: &ErasedInput<'_>,
-        mask: Mask<'_>,
-        slices: &mut OutputSlices<'_>,
-    ) -> Result<(), Error> {
-        self.check_slices(named, input.elements, slices)?;
-        let has_outputs = self.has_outputs(input.elements)?;
-        let mask = mask.places(self.input().sizes())?;
-        if !has_outputs {
-            return Ok(());
-        }
-        if are_all_there(mask, self.input()) {
-            run(self.bind(input.elements).into(), [slices], input.executor);
-            return Ok(());
-        }
-        // The first output without an element, by its place among the packed ones.
-        let mut nothing_at = None;
-        let packed = Layout::contiguous(self.output().sizes())?;
-        let mut write = |found: &FoundBlock<'_>| {
-            found.for_each_run([self.output(), &packed], |[to, value_to], [step, value_step], outputs| {
-                found.write_indices(outputs.clone(), self.fill().unwrap_or(0), &mut slices.indices, (to, step));
-                if let Some(n) = found.indices[outputs.clone()].iter().position(|&index| index == u64::MAX) {
-                    let output = value_to + n * value_step as usize;
-                    nothing_at = Some(nothing_at.map_or(output, |first: usize| first.min(output)));
-                }
-                if let Some(values) = &mut slices.values {
-                    found.write_values(outputs, values, (value_to, value_step));
-                }
-            });
-        };
-        self.find_masked(input.elements, mask, input.executor, &mut write);
-        match (nothing_at, self.fill()) {
-            (Some(place), None) => Err(self.nothing_there(place)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Finds the best of what is there, and hands it on. The plan has outputs.
-    ///
-    /// # Panics
-    /// As [`ErasedPlan::bind`].
-    #[allow(unsafe_code)]
-    pub(crate) fn find_masked(
-        &self,
-        elements: ElementsRef<'_>,
-        mask: MaskPlaces<'_>,
-        executor: Option<&dyn Executor>,
-        write: &mut (dyn FnMut(&FoundBlock<'_>) + Send),
-    ) {
-        let (function, policy) = self.order();
-        // SAFETY: as in `bind`: the input is as long as its layout needs, which `new` asserts, and a view comes with
-        // its layout.
-        let reduction = unsafe {
-            MaskedReduction::new(
-                (elements, self.input(), mask),
-                (self.axes(), self.direction(), function, policy),
-                self.window(),
-                (self.isa(), self.exec()),
-            )
-        };
-        run_masked(&reduction, executor, write);
-    }
-
     /// The error for an output, given by its number among the packed ones.
     pub(crate) fn nothing_there(&self, output: usize) -> Error {
         let rank = if self.output().element_count() == 1 { 0 } else { self.output().sizes().len() };
@@ -186,90 +100,40 @@ impl ErasedPlan {
     }
 }
 
-/// Plans for the smallest and the largest, and the kernel for both, if there is one.
+/// What a call runs: a plan, or those for the smallest and the largest.
 #[derive(Clone, Copy)]
-pub(super) struct ErasedBoth<'a> {
-    plans: [&'a ErasedPlan; 2],
+pub(super) struct Plans<'a, const N: usize> {
+    plans: [&'a ErasedPlan; N],
+    /// For both, if there is one.
     kernel: Option<BothKernel>,
 }
 
-impl<'a> ErasedBoth<'a> {
+impl<'a> From<&'a ErasedPlan> for Plans<'a, 1> {
+    #[inline(always)]
+    fn from(plan: &'a ErasedPlan) -> Self {
+        Plans { plans: [plan], kernel: None }
+    }
+}
+
+impl<'a> Plans<'a, 2> {
     /// # Safety
     /// - Both plans are made of one description, for the smallest and the largest.
     /// - The kernel is the [`both_kernel`](crate::exec::both_kernel) of the first.
     #[allow(unsafe_code)]
     #[inline(always)]
-    pub(super) unsafe fn new(plans: [&'a ErasedPlan; 2], kernel: Option<BothKernel>) -> Self {
-        ErasedBoth { plans, kernel }
+    pub(super) unsafe fn of_both(plans: [&'a ErasedPlan; 2], kernel: Option<BothKernel>) -> Self {
+        Plans { plans, kernel }
     }
 
-    /// Writes indices, and values if there are any, of both. That all slices are long enough is checked before one is
-    /// written.
-    #[inline(always)]
-    pub(super) fn run(
-        self,
-        named: [&Named; 2],
-        input: ErasedInput<'_>,
-        [min, max]: [Indices<'_>; 2],
-        [lowest, highest]: [Option<Values<'_>>; 2],
-    ) -> Result<(), Error> {
-        let executor = self.plans[0].for_several(&input);
-        let (to_min, to_max) =
-            (&mut OutputSlices { indices: min, values: lowest }, &mut OutputSlices { indices: max, values: highest });
-        match input.mask {
-            None => self.run_outlined(named, input.elements, [to_min, to_max], executor),
-            Some(mask) => self.run_masked(named, &ErasedInput { executor, ..input }, mask, [to_min, to_max]),
-        }
-    }
-
-    #[inline(never)]
-    fn run_outlined(
-        self,
-        [of_min, of_max]: [&Named; 2],
-        elements: ElementsRef<'_>,
-        [to_min, to_max]: [&mut OutputSlices<'_>; 2],
-        executor: Option<&dyn Executor>,
-    ) -> Result<(), Error> {
-        let [min, max] = self.plans;
-        min.check_slices(of_min, elements, to_min)?;
-        max.check_slices(of_max, elements, to_max)?;
-        if min.has_outputs(elements)? {
-            run(self.bind(elements), [to_min, to_max], executor);
-        }
-        Ok(())
-    }
-
-    #[allow(unsafe_code)]
-    fn bind(self, elements: ElementsRef<'a>) -> Search<'a, 2> {
-        // SAFETY: who made this has promised that the plans differ in their order alone, and whose kernel it is.
-        unsafe { Search::of_both(self.plans.map(|plan| plan.bind(elements)), self.kernel) }
-    }
-
-    /// One after the other.
-    #[inline(never)]
-    fn run_masked(
-        self,
-        [of_min, of_max]: [&Named; 2],
-        input: &ErasedInput<'_>,
-        mask: Mask<'_>,
-        [to_min, to_max]: [&mut OutputSlices<'_>; 2],
-    ) -> Result<(), Error> {
-        let ErasedBoth { plans: [min, max], .. } = self;
-        max.check_slices(of_max, input.elements, to_max)?;
-        min.run_masked(of_min, input, mask, to_min)?;
-        max.run_masked(of_max, input, mask, to_max)
-    }
-
-    /// Writes indices and values, or partial answers, of both to buffers.
+    /// Writes indices and values, or partial answers, of both to buffers. All of it is checked before one is written.
     pub(super) fn run_untyped(
         self,
         named: [&Named; 2],
         input: ErasedInput<'_>,
-        to: [UntypedPlaces<'_>; 2],
+        mut to: [UntypedPlaces<'_>; 2],
     ) -> Result<(), Error> {
         if to.iter().all(|to| !to.are_partial) {
-            let [min, max] = to.map(|to| to.slices);
-            return self.run(named, input, [min.indices, max.indices], [min.values, max.values]);
+            return self.run(named, &input, to.each_mut().map(|to| &mut to.slices));
         }
         for ((plan, to), named) in self.plans.into_iter().zip(&to).zip(named) {
             if to.are_partial {
@@ -283,28 +147,154 @@ impl<'a> ErasedBoth<'a> {
             return self.run_apart(&input, to.map(|to| to.slices), [1, 1]);
         }
         let mut each = self.plans.into_iter().zip(to).zip(named);
-        each.try_for_each(|((plan, UntypedPlaces { slices, are_partial }), named)| {
+        each.try_for_each(|((plan, UntypedPlaces { mut slices, are_partial }), named)| {
             if are_partial {
                 plan.run_packed(named, &input, slices)
             } else {
-                plan.run(named, input, slices.indices, slices.values)
+                Plans::from(plan).run([named], &input, [&mut slices])
             }
         })
     }
+}
 
-    /// As [`ErasedPlan::run_apart`], of both.
+impl<'a, const N: usize> Plans<'a, N> {
+    /// Writes indices, and values if there are any. That all slices are long enough is checked before one is written.
+    #[inline(always)]
+    pub(super) fn run(
+        self,
+        named: [&Named; N],
+        input: &ErasedInput<'_>,
+        slices: [&mut OutputSlices<'_>; N],
+    ) -> Result<(), Error> {
+        let executor = self.plans[0].for_several(input);
+        match input.mask {
+            None => self.run_outlined(named, input.elements, slices, executor),
+            Some(mask) => self.run_masked(named, input.elements, mask, slices, executor),
+        }
+    }
+
+    /// As [`Plans::run`], without a mask, with the executor of a call that is several tasks.
+    #[inline(never)]
+    fn run_outlined(
+        self,
+        named: [&Named; N],
+        elements: ElementsRef<'_>,
+        slices: [&mut OutputSlices<'_>; N],
+        executor: Option<&dyn Executor>,
+    ) -> Result<(), Error> {
+        if self.check(named, elements, &slices)? {
+            run(self.bind(elements), slices, executor);
+        }
+        Ok(())
+    }
+
+    /// As [`Plans::run_outlined`], of what is there.
+    #[inline(never)]
+    fn run_masked(
+        self,
+        named: [&Named; N],
+        elements: ElementsRef<'_>,
+        mask: Mask<'_>,
+        slices: [&mut OutputSlices<'_>; N],
+        executor: Option<&dyn Executor>,
+    ) -> Result<(), Error> {
+        let (plan, has_outputs) = (self.plans[0], self.check(named, elements, &slices)?);
+        let mask = mask.places(plan.input().sizes())?;
+        if !has_outputs {
+            return Ok(());
+        }
+        let fill = plan.fill();
+        let first_nothing =
+            self.search(elements, Some(mask), fill.unwrap_or(0), |search| run(search, slices, executor));
+        match (first_nothing, fill) {
+            (Some(output), None) => Err(plan.nothing_there(output)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks all slices and the input. Whether there is anything to do.
+    fn check(
+        self,
+        named: [&Named; N],
+        elements: ElementsRef<'_>,
+        slices: &[&mut OutputSlices<'_>; N],
+    ) -> Result<bool, Error> {
+        for ((plan, slices), named) in self.plans.into_iter().zip(slices).zip(named) {
+            plan.check_slices(named, elements, slices)?;
+        }
+        self.plans[0].has_outputs(elements)
+    }
+
+    /// Writes the best element of each output and its index, each so many places behind the one before it. There is
+    /// room, and the input has been checked.
     pub(super) fn run_apart(
         self,
         input: &ErasedInput<'_>,
-        [mut min, mut max]: [OutputSlices<'_>; 2],
+        mut slices: [OutputSlices<'_>; N],
         steps: Steps,
     ) -> Result<(), Error> {
-        let plan = self.plans[0];
-        if input.mask.is_none() && plan.output().element_count() > 0 && plan.empty_axis().is_none() {
-            run_packed(self.bind(input.elements), [&mut min, &mut max], steps, plan.for_several(input));
+        let (plan, outputs) = (self.plans[0], self.plans[0].output().element_count());
+        let mask = input.mask.map(|mask| mask.places(plan.input().sizes())).transpose()?;
+        if outputs == 0 {
             return Ok(());
         }
-        self.plans[0].run_apart(input, min, steps)?;
-        self.plans[1].run_apart(input, max, steps)
+        if plan.empty_axis().is_some() {
+            for slices in &mut slices {
+                slices.indices.fill_none(outputs, steps[0]);
+                slices.values.iter_mut().for_each(|values| values.clear(0, outputs, steps[1]));
+            }
+        } else {
+            let (slices, executor) = (slices.each_mut(), plan.for_several(input));
+            self.search(input.elements, mask, -1, |search| run_packed(search, slices, steps, executor));
+        }
+        Ok(())
+    }
+
+    /// Runs what searches all that is there. The first output of which nothing is, whose index becomes `fill`.
+    fn search(
+        self,
+        elements: ElementsRef<'_>,
+        mask: Option<MaskPlaces<'_>>,
+        fill: i64,
+        run: impl FnOnce(Search<'_, N>),
+    ) -> Option<usize> {
+        match mask.filter(|mask| !are_all_there(mask, self.plans[0].input().sizes())) {
+            Some(mask) => self.search_under(elements, CallMask::new(mask, self.plans[0].isa(), fill), run),
+            None => {
+                run(self.bind(elements));
+                None
+            }
+        }
+    }
+
+    /// As [`Plans::search`], by plans under a mask. Outlined, because they make a large frame.
+    #[inline(never)]
+    #[allow(unsafe_code)]
+    fn search_under(
+        self,
+        elements: ElementsRef<'_>,
+        mask: CallMask<'_>,
+        run: impl FnOnce(Search<'_, N>),
+    ) -> Option<usize> {
+        let exec = self.plans.map(|plan| plan.under(mask.places(), elements.data_type()));
+        let bounds = array::from_fn(|n| {
+            let required_len = self.plans[n].input().required_len();
+            // SAFETY: each was made for the layout of its plan.
+            unsafe { BoundPlan::new(&exec[n], self.plans[n].order(), required_len, elements) }
+        });
+        // SAFETY: as in `bind`; and they were made for this mask, which is as long as its layout needs.
+        run(unsafe { Search::under(bounds, &mask) });
+        mask.first_nothing()
+    }
+
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    fn bind<'b>(self, elements: ElementsRef<'b>) -> Search<'b, N>
+    where
+        'a: 'b,
+    {
+        // SAFETY: there is one plan and no kernel for both; or `of_both` was told that the plans differ in their order
+        // alone, and whose kernel it is.
+        unsafe { Search::new(self.plans.map(|plan| plan.bind(elements)), self.kernel) }
     }
 }

@@ -8,7 +8,6 @@ use crate::planner::ExecPlan;
 use crate::{DataType, Element, Error, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::{Kernel, Strategy, with_bits, with_element_type};
 use std::marker::PhantomData;
-use std::ops::Range;
 use std::ptr::without_provenance_mut;
 
 /// Which elements are better.
@@ -122,18 +121,6 @@ impl<'a> ElementsRef<'a> {
         // SAFETY: they are of that type, and below the length: so they are elements of the slice. Those of a view are
         // by the invariants of `ArrayView`, because the layout reaches them.
         unsafe { std::slice::from_raw_parts(self.start.cast::<T>().add(first), len) }
-    }
-
-    /// Neighbours, as integers of their size.
-    ///
-    /// # Safety
-    /// - Of a view, the layout reaches all of them.
-    #[inline(always)]
-    pub(super) unsafe fn bits<B>(self, places: Range<usize>) -> &'a [B] {
-        assert!(size_of::<B>() == self.data_type.size() && align_of::<B>() == alignment(size_of::<B>()));
-        assert!(places.start <= places.end && places.end <= self.len);
-        // SAFETY: as in `contiguous`; an integer takes all bits of an element.
-        unsafe { std::slice::from_raw_parts(self.start.cast::<B>().add(places.start), places.len()) }
     }
 
     /// The element at a place.

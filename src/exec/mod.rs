@@ -43,8 +43,8 @@
 //! | `slices.rs` | the slices that a call writes to; indices by their width |
 //! | `input.rs` | elements of a type that is known at run time, and a plan that is bound to them |
 //! | `values.rs` | where values of such a type are written |
-//! | `masked.rs` | what a mask says is there, block by block |
-//! | `mask_block.rs` | the mask of a block, as bytes |
+//! | `masked.rs` | a tile under a mask: the kernel's call, or two |
+//! | `presence.rs` | which elements of a tile are there |
 //! | `outputs.rs` | writing to a slice, also from several threads |
 //!
 //! Kernels read and write by pointers, and so this folder has unsafe code. Validity is in four types. Who makes one
@@ -54,10 +54,10 @@
 
 mod call;
 mod input;
-mod mask_block;
 mod masked;
 mod outputs;
 mod parallel;
+mod presence;
 mod row;
 mod run;
 mod search;
@@ -69,8 +69,8 @@ mod write;
 
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
-pub(crate) use mask_block::are_all_there;
-pub(crate) use masked::{FoundBlock, MaskedReduction, run_masked};
+pub(crate) use masked::CallMask;
+pub(crate) use presence::are_all_there;
 pub(crate) use row::{find_both_in_slice, find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output, run_packed};
 pub(crate) use search::{Search, both_kernel};

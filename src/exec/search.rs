@@ -3,10 +3,11 @@
 
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
 use super::input::BoundPlan;
+use super::masked::{CallMask, MaskedFinder};
 use super::outputs::OutputSlice;
 use super::slices::{Indices, OutputSlices};
-use super::split::{run_split, write_best};
-use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, OutputTile, TILE, TRANSPOSED_TILE};
+use super::split::{find_best, run_split};
+use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, OutputTile, POSITION_BUFFER_BYTES, TILE};
 use super::tiles::{PositionBuffer, VALUE_BUFFER_BYTES, ValueBuffer};
 use super::tiles::{are_packed, for_each_tile, is_transposed, near_outputs, split};
 use super::values::Values;
@@ -37,26 +38,28 @@ pub(crate) struct Search<'a, const N: usize> {
     pub(super) bounds: [BoundPlan<'a>; N],
     /// Of two: for both.
     pub(super) both: Option<BothKernel>,
-}
-
-impl<'a> From<BoundPlan<'a>> for Search<'a, 1> {
-    #[inline(always)]
-    fn from(bound: BoundPlan<'a>) -> Self {
-        Search { bounds: [bound], both: None }
-    }
-}
-
-impl<'a> Search<'a, 2> {
-    /// # Safety
-    /// - The plans are for the smallest and the largest, and differ in that alone. They are bound to the same input.
-    /// - The kernel is the [`both_kernel`] of either plan.
-    #[inline(always)]
-    pub(crate) unsafe fn of_both(bounds: [BoundPlan<'a>; 2], both: Option<BothKernel>) -> Self {
-        Search { bounds, both }
-    }
+    /// The plans are for an input under this mask.
+    pub(super) mask: Option<&'a CallMask<'a>>,
 }
 
 impl<'a, const N: usize> Search<'a, N> {
+    /// # Safety
+    /// - Of several plans, all differ in their order alone, and are bound to the same input.
+    /// - Of two, that is the smallest and the largest; else there is no kernel for both. If there is one, it is the
+    ///   [`both_kernel`] of either plan.
+    #[inline(always)]
+    pub(crate) unsafe fn new(bounds: [BoundPlan<'a>; N], both: Option<BothKernel>) -> Self {
+        Search { bounds, both, mask: None }
+    }
+
+    /// Under a mask.
+    ///
+    /// # Safety
+    /// - As there. The plans are for an input under the mask, as are its lengths.
+    pub(crate) unsafe fn under(bounds: [BoundPlan<'a>; N], mask: &'a CallMask<'a>) -> Self {
+        Search { bounds, both: None, mask: Some(mask) }
+    }
+
     #[inline(always)]
     pub(super) fn plan(&self) -> &'a ExecPlan {
         self.bounds[0].plan()
@@ -68,7 +71,8 @@ impl<'a, const N: usize> Search<'a, N> {
     /// - As there. Its reduced loops are those of this plan, if there is a kernel for both.
     pub(super) unsafe fn with_plan<'b>(&'b self, plan: &'b ExecPlan) -> Search<'b, N> {
         // SAFETY: the caller's promise.
-        Search { bounds: self.bounds.each_ref().map(|bound| unsafe { bound.with_plan(plan) }), both: self.both }
+        let bounds = self.bounds.each_ref().map(|bound| unsafe { bound.with_plan(plan) });
+        Search { bounds, both: self.both, mask: self.mask }
     }
 
     /// Outputs per tile.
@@ -147,14 +151,36 @@ pub(super) unsafe fn find_both<'p>(
 pub(super) fn run_distinct<const N: usize>(search: &Search<'_, N>, slices: &mut [&mut OutputSlices<'_>; N]) {
     let shape = search.plan().shape();
     if shape.is_split() {
-        for (bound, slices) in search.bounds.iter().zip(slices) {
-            // SAFETY: they are outputs of the plan, all of which are found.
-            run_split(bound, &mut |outputs, best| unsafe { write_best(bound.input(), outputs, best, slices) });
-        }
-        return;
+        return run_split(search, slices, &mut |window, best| {
+            for (bound, best) in search.bounds.iter().zip(best) {
+                // SAFETY: it has some of the plan's outputs, each with all that it is chosen from.
+                unsafe { find_best(bound, search.mask, window, &mut |merge| merge(best)) };
+            }
+        });
+    }
+    if let Some(mask) = search.mask {
+        return run_distinct_masked(search, mask, slices);
     }
     // SAFETY: each tile is some of the plan's outputs (a test of `tiles.rs`).
     for_each_tile(shape, search.max_outputs(slices[0]), &mut |tile| unsafe { search.run_tile(tile, slices) });
+}
+
+/// As [`run_distinct`], under a mask. A function, because its buffers make a large frame.
+#[inline(never)]
+fn run_distinct_masked<const N: usize>(
+    search: &Search<'_, N>,
+    mask: &CallMask<'_>,
+    slices: &mut [&mut OutputSlices<'_>; N],
+) {
+    let (plan, mut finder) = (search.plan(), MaskedFinder::new(mask));
+    for_each_tile(plan.shape(), plan.max_masked_outputs(), &mut |tile| {
+        // SAFETY: as in `run_distinct`.
+        search
+            .bounds
+            .iter()
+            .zip(&mut *slices)
+            .for_each(|(bound, slices)| unsafe { finder.answer(bound, tile, slices) });
+    });
 }
 
 /// Answers one tile, in any of the ways: one of at most [`TILE`] outputs, or as many as [`Targets::max_outputs`] says.
@@ -211,7 +237,8 @@ impl Targets {
         let is_direct = self.are_indices_packed && (self.are_values_packed || value_bytes == 0);
         match self.map {
             _ if is_transposed(split(plan.shape().output.output_dims()).1) => {
-                TRANSPOSED_TILE.min(VALUE_BUFFER_BYTES / value_bytes.max(1))
+                let position_bytes = slices.indices.width().max(size_of::<u32>());
+                (POSITION_BUFFER_BYTES / position_bytes).min(VALUE_BUFFER_BYTES / value_bytes.max(1))
             }
             Some(Affine::IDENTITY) if is_direct => DIRECT_TILE,
             Some(_) if is_direct => MAPPED_TILE,

@@ -13,11 +13,14 @@
 
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
+use super::masked::{CallMask, MaskedFinder, NOTHING};
+use super::search::Search;
 use super::slices::OutputSlices;
 use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, for_each_tile};
-use crate::planner::{CollapsedShape, MAX_BLOCK_OUTPUTS, count};
+use crate::planner::{CollapsedShape, MAX_MASKED_OUTPUTS, count};
 use crate::{DataType, Element, NanPolicy, ReduceFunction};
 use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_element_type};
+use std::array;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -36,9 +39,15 @@ impl Best {
     /// Worse than every element.
     pub(super) const NONE: Best = Best { key: i64::MIN, rank: u64::MAX, place: usize::MAX };
 
+    fn is_none(&self) -> bool {
+        self.place == usize::MAX
+    }
+
     #[inline(always)]
     fn merge(&mut self, other: Best) {
-        if other.key > self.key || other.key == self.key && other.rank < self.rank {
+        // The worst element at the last rank is better than none.
+        let comes_first = other.rank < self.rank || self.is_none();
+        if other.key > self.key || other.key == self.key && comes_first {
             *self = other;
         }
     }
@@ -52,39 +61,59 @@ fn rank_mask(shape: &CollapsedShape) -> u64 {
 /// Does something with the best elements so far, which others may share.
 pub(super) type WithBest<'a> = dyn FnMut(&mut dyn FnMut(&mut [Best])) + 'a;
 
-/// What is done with the best elements of some outputs: the kept loops over those, from the first on.
-pub(super) type WriteBest<'a> = dyn FnMut(&CollapsedShape, &[Best]) + 'a;
+/// What finds the best elements of some outputs by each order: of the shape's kept loops.
+pub(super) type FindWindow<'a, const N: usize> = dyn FnMut(&CollapsedShape, [&mut [Best]; N]) + 'a;
 
-/// Answers every output of a plan with split loops, but for copies.
-pub(super) fn run_split(bound: &BoundPlan<'_>, write: &mut WriteBest<'_>) {
-    match count(bound.plan().shape().kept_dims()) {
-        outputs if outputs <= FEW_PARTIALS => run_windows(bound, &mut [Best::NONE; FEW_PARTIALS], write),
-        outputs if outputs <= MAX_BLOCK_OUTPUTS => run_windows(bound, &mut [Best::NONE; MAX_BLOCK_OUTPUTS], write),
-        _ => run_windows_of_tiles(bound, write),
+/// Answers every output of plans with split loops, but for copies: of a window of them after another, what is found.
+pub(super) fn run_split<const N: usize>(
+    search: &Search<'_, N>,
+    slices: &mut [&mut OutputSlices<'_>; N],
+    find: &mut FindWindow<'_, N>,
+) {
+    if count(search.plan().shape().kept_dims()) <= FEW_PARTIALS / N {
+        run_windows(search, slices, &mut [Best::NONE; FEW_PARTIALS], find);
+    } else {
+        run_large_windows(search, slices, find);
     }
 }
 
 /// A function, because its buffer makes a large frame.
 #[inline(never)]
-fn run_windows_of_tiles(bound: &BoundPlan<'_>, write: &mut WriteBest<'_>) {
-    run_windows(bound, &mut [Best::NONE; TILE], write);
+fn run_large_windows<const N: usize>(
+    search: &Search<'_, N>,
+    slices: &mut [&mut OutputSlices<'_>; N],
+    find: &mut FindWindow<'_, N>,
+) {
+    run_windows(search, slices, &mut [Best::NONE; MAX_PARTIALS], find);
 }
 
-/// As many partial answers as short calls keep: a larger buffer would take them longer to clear. See
-/// docs/tuning.md#not-measured.
-pub(super) const FEW_PARTIALS: usize = 64;
+/// As many partial answers as short calls keep: a larger buffer would take them longer to clear. Not measured.
+const FEW_PARTIALS: usize = 64;
+
+/// As many as others do: 12 KiB on the stack. Not measured.
+const MAX_PARTIALS: usize = 512;
+
+/// How many windows there are at most of so many outputs.
+pub(super) fn max_windows<const N: usize>(outputs: usize) -> usize {
+    outputs.div_ceil(MAX_PARTIALS / N / 2)
+}
 
 /// With a buffer for the best of a window.
 #[inline(never)]
-fn run_windows(bound: &BoundPlan<'_>, best: &mut [Best], write: &mut WriteBest<'_>) {
-    let shape = bound.plan().shape();
+fn run_windows<const N: usize>(
+    search: &Search<'_, N>,
+    slices: &mut [&mut OutputSlices<'_>; N],
+    buffer: &mut [Best],
+    find: &mut FindWindow<'_, N>,
+) {
+    let (shape, most) = (search.plan().shape(), buffer.len() / N);
     // As many of the fastest kept loops as there is room for, and some steps of the one before.
     let (dims, mut cut, mut inside) = (shape.kept_dims(), shape.kept_dims().len(), 1);
-    while cut > 0 && inside * dims[cut - 1].size <= best.len() {
+    while cut > 0 && inside * dims[cut - 1].size <= most {
         cut -= 1;
         inside *= dims[cut].size;
     }
-    let (cut, steps) = if cut == 0 { (0, usize::MAX) } else { (cut - 1, best.len() / inside) };
+    let (cut, steps) = if cut == 0 { (0, usize::MAX) } else { (cut - 1, most / inside) };
     let mut window = shape.tail(cut);
     let size = dims.get(cut).map_or(1, |l| l.size);
     let steps = steps.min(size);
@@ -95,11 +124,14 @@ fn run_windows(bound: &BoundPlan<'_>, best: &mut [Best], write: &mut WriteBest<'
                 let first = first.min(size - steps);
                 window.move_to(shape, cut, slower, first..first + steps);
             }
-            let best = &mut best[..count(window.kept_dims())];
-            best.fill(Best::NONE);
-            // SAFETY: it has some of the plan's outputs, each with all that it is chosen from.
-            unsafe { find_best(bound, &window, &mut |merge| merge(best)) };
-            write(&window.kept(), best);
+            let outputs = count(window.kept_dims());
+            buffer[..N * outputs].fill(Best::NONE);
+            let mut chunks = buffer[..N * outputs].chunks_exact_mut(outputs);
+            find(&window, array::from_fn(|_| chunks.next().expect("a part of the buffer for each")));
+            for ((bound, best), slices) in search.bounds.iter().zip(buffer.chunks_exact(outputs)).zip(&mut *slices) {
+                // SAFETY: they are outputs of the plan, all of which are found.
+                unsafe { write_best((bound.input(), search.mask), &window.kept(), best, slices) };
+            }
         }
     }
 }
@@ -110,11 +142,20 @@ fn run_windows(bound: &BoundPlan<'_>, best: &mut [Best], write: &mut WriteBest<'
 /// # Safety
 /// - The loops of the shape over the input reach nothing that those of the plan do not, and its outputs are some of
 ///   the plan's, chosen from some of their elements.
-pub(super) unsafe fn find_best(bound: &BoundPlan<'_>, shape: &CollapsedShape, with_best: &mut WithBest<'_>) {
-    let input = bound.input();
-    with_element_type!(input.data_type(), T => {
+pub(super) unsafe fn find_best(
+    bound: &BoundPlan<'_>,
+    mask: Option<&CallMask<'_>>,
+    shape: &CollapsedShape,
+    with_best: &mut WithBest<'_>,
+) {
+    with_element_type!(bound.input().data_type(), T => {
         // SAFETY: the caller's promise.
-        unsafe { find_best_of::<T>(bound, shape, with_best) }
+        unsafe {
+            match mask {
+                None => find_best_of::<T>(bound, shape, with_best),
+                Some(mask) => find_best_there::<T>(bound, mask, shape, with_best),
+            }
+        }
     });
 }
 
@@ -122,29 +163,18 @@ pub(super) unsafe fn find_best(bound: &BoundPlan<'_>, shape: &CollapsedShape, wi
 /// - As for [`find_best`].
 #[inline(never)]
 unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape, with_best: &mut WithBest<'_>) {
-    let (plan, walk) = (bound.plan(), shape.in_memory_order());
+    let plan = bound.plan();
     let Some((_, strategy, kernel)) = bound.kernel() else { unreachable!("of one element, nothing is split") };
-    let (unbeatable, mask) = (unbeatable_key(T::DATA_TYPE, bound.order()), rank_mask(shape));
     let max_outputs = match strategy {
         // Those read each best element again: soon enough for it to be near.
         Strategy::Rows | Strategy::SegmentedRows => {
             let near = NEAR_BYTES / (plan.reduction_len() * plan.element_bytes());
-            near.clamp(if unbeatable.is_some() { 1 } else { MIN_READ_OUTPUTS }, TILE)
+            near.clamp(if unbeatable_key(T::DATA_TYPE, bound.order()).is_some() { 1 } else { MIN_READ_OUTPUTS }, TILE)
         }
         _ => TILE,
     };
     let (mut positions, mut values) = ([MaybeUninit::uninit(); TILE], [MaybeUninit::<T>::uninit(); TILE]);
-    for_each_tile(&walk, max_outputs, &mut |tile| {
-        let mut is_settled = false;
-        if let Some(unbeatable) = unbeatable {
-            with_best(&mut |best| {
-                is_settled = matches!(best, [best] if best.key >= unbeatable
-                    && best.rank < first_rank(tile.values.start, tile.values.dims.iter(), mask));
-            });
-        }
-        if is_settled {
-            return;
-        }
+    for_each_unsettled::<T>(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
         let values = &mut values[..tile.outputs()];
         // SAFETY: the caller promises the loops, and what a bound plan reaches are elements of the input, for whose
         // size its kernel is. Positions count what is chosen from, as that of the plan (`limit_reduction`).
@@ -155,6 +185,54 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
         // SAFETY: a kernel writes every value, as `Kernel` says: elements of the input, which are of this type.
         let values = unsafe { &*(&raw const *values as *const [T]) };
         with_best(&mut |best| merge_tile(bound.order(), shape, tile, (&*positions, values), best));
+    });
+}
+
+/// As [`find_best_of`], of what is there.
+///
+/// # Safety
+/// - As for [`find_best`].
+#[inline(never)]
+unsafe fn find_best_there<T: Element>(
+    bound: &BoundPlan<'_>,
+    mask: &CallMask<'_>,
+    shape: &CollapsedShape,
+    with_best: &mut WithBest<'_>,
+) {
+    let (mut finder, max_outputs) = (MaskedFinder::new(mask), bound.plan().max_masked_outputs());
+    let (mut positions, mut values) =
+        ([MaybeUninit::uninit(); MAX_MASKED_OUTPUTS], [MaybeUninit::<T>::uninit(); MAX_MASKED_OUTPUTS]);
+    for_each_unsettled::<T>(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
+        let (positions, values) = (&mut positions[..tile.outputs()], &mut values[..tile.outputs()]);
+        // SAFETY: the caller's promise.
+        let (positions, values) = unsafe { finder.find_elements(bound, walk, tile, positions, values) };
+        with_best(&mut |best| merge_tile(bound.order(), shape, tile, (&*positions, values), best));
+    });
+}
+
+/// What answers a tile of some loops, and merges that.
+type FindTile<'a> = dyn FnMut(&CollapsedShape, &OutputTile, &mut WithBest<'_>) + 'a;
+
+/// Calls a function for each tile of a shape, in the order of memory, but for those that cannot have anything better.
+fn for_each_unsettled<T: Element>(
+    bound: &BoundPlan<'_>,
+    shape: &CollapsedShape,
+    max_outputs: usize,
+    with_best: &mut WithBest<'_>,
+    find: &mut FindTile<'_>,
+) {
+    let (walk, unbeatable) = (shape.in_memory_order(), unbeatable_key(T::DATA_TYPE, bound.order()));
+    for_each_tile(&walk, max_outputs, &mut |tile| {
+        let mut is_settled = false;
+        if let Some(unbeatable) = unbeatable {
+            with_best(&mut |best| {
+                is_settled = matches!(best, [best] if best.key >= unbeatable
+                    && best.rank < first_rank(tile.values.start, tile.values.dims.iter(), rank_mask(shape)));
+            });
+        }
+        if !is_settled {
+            find(&walk, tile, with_best);
+        }
     });
 }
 
@@ -231,7 +309,7 @@ fn merge_tile<T: Element>(
             let best = &mut best[(to + i * to_step) as usize];
             let key = key(function, policy, value);
             // Most are no better.
-            if key < best.key {
+            if key < best.key || position == NOTHING {
                 continue;
             }
             let position = position as usize;
@@ -251,9 +329,9 @@ fn merge_tile<T: Element>(
 /// Writes the best elements of the outputs of a shape: to their places, or where values are packed.
 ///
 /// # Safety
-/// - They are of outputs of the plan, each of which has been found.
-pub(super) unsafe fn write_best(
-    input: ElementsRef<'_>,
+/// - They are of outputs of the plan, each of which has been found, or of which a mask says that nothing is there.
+unsafe fn write_best(
+    (input, call_mask): (ElementsRef<'_>, Option<&CallMask<'_>>),
     shape: &CollapsedShape,
     best: &[Best],
     slices: &mut OutputSlices<'_>,
@@ -262,7 +340,12 @@ pub(super) unsafe fn write_best(
     let places = |start: usize, dims| StridedIter::new(dims).map(move |offset| (start as isize + offset) as usize);
     let outputs = places(shape.output.start, shape.output.output_dims());
     let values = places(shape.values.start, shape.values.output_dims());
-    for ((output, value), &Best { rank, place, .. }) in outputs.zip(values).zip(best) {
+    for ((output, value), best) in outputs.zip(values).zip(best) {
+        let Best { rank, place, .. } = *best;
+        if let Some(call_mask) = call_mask.filter(|_| best.is_none()) {
+            call_mask.write_nothing(output, value, slices);
+            continue;
+        }
         slices.indices.set(output, (rank ^ mask) as isize, 0, 0);
         if let Some(values) = &mut slices.values {
             // SAFETY: the caller's promise: it was found where the loops of a bound plan reach.
@@ -274,6 +357,7 @@ pub(super) unsafe fn write_best(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::search::run_distinct;
     use crate::exec::write::copy_answers;
     use crate::planner::takes;
     use crate::reference::arg_reduce;
@@ -335,14 +419,12 @@ mod tests {
                 let slices =
                     &mut OutputSlices { indices: found[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
                 let exec = plan.exec().with_kernel(shape, (Isa::detect(), strategy, kernel));
-                let order = (function, policy);
                 // SAFETY: the plan was made for a layout that needs no more elements, and cutting adds none. It has a
                 // kernel for its elements.
-                let bound = unsafe { BoundPlan::new(&exec, order, data.len(), data[..].into()) };
-                run_split(&bound, &mut |outputs, best| {
-                    // SAFETY: they are outputs of the plan, all of which are found.
-                    unsafe { write_best(bound.input(), outputs, best, slices) }
-                });
+                let search = unsafe {
+                    Search::new([BoundPlan::new(&exec, (function, policy), data.len(), data[..].into())], None)
+                };
+                run_distinct(&search, &mut [slices]);
                 copy_answers(exec.shape(), slices);
                 assert_eq!(found, expected, "{plan}, slabs of {max_len}");
                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::planner::{CollapsedShape, MIN_TILE_WIDTH};
-use argreduce_kernels::{IndexBits, LoopDim, StridedIter};
+use argreduce_kernels::{IndexBits, LoopDim, StridedIter, offset_at};
 use std::mem::MaybeUninit;
 
 pub(super) use crate::planner::TILE;
@@ -11,9 +11,9 @@ pub(super) use crate::planner::TILE;
 /// docs/tuning.md#tile.
 pub(super) const INDEX_TILE: usize = 2048;
 
-/// Outputs per tile where the output is transposed: as many rows as a cache line has indices, each [`MIN_TILE_WIDTH`]
-/// wide. See docs/tuning.md#tile.
-pub(super) const TRANSPOSED_TILE: usize = 4096;
+/// How many bytes of positions a tile has at most that go through a buffer: where the output is transposed, as many rows
+/// as a cache line has indices, each [`MIN_TILE_WIDTH`] wide. See docs/tuning.md#tile.
+pub(super) const POSITION_BUFFER_BYTES: usize = 16 << 10;
 
 /// How many bytes of values a tile has at most that go through a buffer. See docs/tuning.md#tile.
 pub(super) const VALUE_BUFFER_BYTES: usize = 16 << 10;
@@ -22,7 +22,7 @@ pub(super) const VALUE_BUFFER_BYTES: usize = 16 << 10;
 pub(super) struct Buffer<const WORDS: usize>([MaybeUninit<u64>; WORDS]);
 
 /// For positions of any width.
-pub(super) type PositionBuffer = Buffer<TRANSPOSED_TILE>;
+pub(super) type PositionBuffer = Buffer<{ POSITION_BUFFER_BYTES / 8 }>;
 
 pub(super) type ValueBuffer = Buffer<{ VALUE_BUFFER_BYTES / 8 }>;
 
@@ -72,6 +72,8 @@ pub(super) struct OutputTile {
     pub(super) output: Grid,
     /// Where the values go.
     pub(super) values: Grid,
+    /// Under a mask, what says of the first visited elements whether they are there.
+    pub(super) mask: Grid,
 }
 
 /// The place of each output of a tile, in elements of one slice: where the first is, and two loops from there.
@@ -81,20 +83,30 @@ pub(super) struct Grid {
     pub(super) dims: [LoopDim; 2],
 }
 
+impl Grid {
+    /// That of output `n`.
+    pub(super) fn place(&self, n: usize) -> usize {
+        (self.start + offset_at(&self.dims, n)) as usize
+    }
+}
+
 /// Cuts the outputs into tiles of at most `max_outputs`. The last tile of a row overlaps the one before rather than
 /// being too short for a vector: some outputs are answered twice, and the same.
 ///
 /// One copy for all types, and so a pointer to what answers.
 pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: &mut dyn FnMut(&OutputTile)) {
-    let (input, output, values) = (&shape.input, &shape.output, &shape.values);
+    let CollapsedShape { input, output, values, mask, .. } = shape;
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
         (split(input.output_dims()), split(output.output_dims()), split(values.output_dims()));
+    let (slower_mask, fast_mask) = split(mask.output_dims());
+    let mut mask_offsets = StridedIter::new(slower_mask);
     let max_width = if is_transposed(fast_output) { MIN_TILE_WIDTH } else { usize::MAX };
     let inner_step = inner.size.min(max_outputs).min(max_width);
     let outer_step = if outer.size == 1 { 1 } else { (max_outputs / inner_step).min(outer.size) };
     for ((i, o), v) in
         StridedIter::new(slower).zip(StridedIter::new(slower_output)).zip(StridedIter::new(slower_values))
     {
+        let m = if mask.is_empty() { 0 } else { mask_offsets.next().unwrap_or(0) };
         // Not `step_by`, which divides: a call for one output has no time for it.
         let mut first_outer = 0;
         while first_outer < outer.size {
@@ -113,6 +125,7 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
                     input: grid(input.start, i, [outer, inner]),
                     output: grid(output.start, o, fast_output),
                     values: grid(values.start, v, fast_values),
+                    mask: grid(mask.start, m, fast_mask),
                 });
                 first_inner += width;
             }

@@ -51,15 +51,6 @@ impl<'a> Values<'a> {
         Values { start: start.cast(), len, data_type, size, lifetime: PhantomData }
     }
 
-    /// All of a slice.
-    ///
-    /// # Safety
-    /// - They are elements of that type, as integers of their size.
-    pub(super) unsafe fn of_bits<B: Copy>(slice: &'a mut [B], data_type: DataType) -> Self {
-        // SAFETY: the caller's promise: they are initialised.
-        unsafe { Values::of_buffer(&mut *(&raw mut *slice as *mut [MaybeUninit<B>]), data_type) }
-    }
-
     /// A buffer for elements of that type: of integers as large as they are, which need not be initialised.
     ///
     /// # Safety
@@ -141,11 +132,11 @@ impl<'a> Values<'a> {
         });
     }
 
-    /// Writes the element whose bits are 0 to so many places, which are `step` apart.
-    pub(crate) fn clear(&mut self, count: usize, step: usize) {
+    /// Writes the element whose bits are 0 to so many places from the `first` on, which are `step` apart.
+    pub(crate) fn clear(&mut self, first: usize, count: usize, step: usize) {
         with_bits!(self.size(), B => {
             // SAFETY: bits of 0 are a value of each type.
-            unsafe { self.bits::<B>() }.spread(0, step as isize, (0..count).map(|_| B::zeroed()));
+            unsafe { self.bits::<B>() }.spread(first as isize, step as isize, (0..count).map(|_| B::zeroed()));
         });
     }
 }

@@ -227,7 +227,7 @@ mod tests {
                 let mut shape = CollapsedShape::EMPTY;
                 let (axes, output) = (AxisSet::new(&[0, 1, 2], 3).unwrap(), Layout::contiguous(&[1; 3]).unwrap());
                 let window = Window { whole: &whole, start: &[1, 2, 1] };
-                shape.collapse(&input, axes, direction, &output, window);
+                shape.collapse((&input, axes, direction), &output, window, None);
                 let steps = IndexSteps::of(&shape);
                 let last = (count - 1).min(u32::MAX as usize);
                 let near = |n: usize| [n.saturating_sub(1), n, n + 1];

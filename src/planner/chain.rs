@@ -24,7 +24,7 @@ pub(super) fn chain_in_memory_order(
     reduced: &[ReducedLoop],
     kept: impl Iterator<Item = (usize, isize)>,
 ) -> Option<u32> {
-    let distance = |n: usize| reduced[n].1.unsigned_abs();
+    let distance = |n: usize| reduced[n].1[0].unsigned_abs();
     if (1..reduced.len()).all(|n| distance(n - 1) >= distance(n)) {
         return None;
     }

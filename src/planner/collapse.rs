@@ -4,6 +4,7 @@
 use super::chain::chain_in_memory_order;
 use super::nest::{LoopNest, ReducedLoop, reversed};
 use crate::layout::{AxisSet, Window};
+use crate::mask::MaskPlaces;
 use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
@@ -22,6 +23,9 @@ pub(crate) struct CollapsedShape {
     pub(crate) input: LoopNest,
     pub(crate) output: LoopNest,
     pub(crate) values: LoopNest,
+    /// Of an input under a mask, the same loops in the mask as in the input.
+    pub(crate) mask: LoopNest,
+    pub(super) is_masked: bool,
     /// The index of the first visited element.
     pub(crate) index_start: isize,
     /// How many loops over the outputs are kept ones.
@@ -33,6 +37,8 @@ impl CollapsedShape {
         input: LoopNest::EMPTY,
         output: LoopNest::EMPTY,
         values: LoopNest::EMPTY,
+        mask: LoopNest::EMPTY,
+        is_masked: false,
         index_start: 0,
         kept_len: 0,
     };
@@ -83,18 +89,25 @@ impl CollapsedShape {
     pub(crate) fn kept(&self) -> CollapsedShape {
         let mut kept = *self;
         let len = kept.kept_len.into();
-        kept.nests().into_iter().for_each(|nest| nest.truncate_outputs(len));
+        kept.nests().for_each(|nest| nest.truncate_outputs(len));
         kept
+    }
+
+    /// This shape under a mask that has the elements as far apart as the input does, from `start` on.
+    pub(super) fn under(&self, start: usize) -> CollapsedShape {
+        CollapsedShape { mask: LoopNest { start, ..self.input }, is_masked: true, ..*self }
     }
 
     /// Restricts one of the split loops to some of its steps in `whole`.
     pub(super) fn restrict_split(&mut self, whole: &CollapsedShape, split: usize, steps: Range<usize>) {
         let at = usize::from(self.kept_len) + split;
-        let [moved, index] = [&whole.input, &whole.output]
-            .map(|nest| (steps.start as isize).wrapping_mul(nest.output_dims()[at].stride));
-        self.input.start = whole.input.start.wrapping_add_signed(moved);
-        self.index_start = whole.index_start.wrapping_add(index);
-        self.nests().into_iter().for_each(|nest| nest.resize_output(at, steps.len()));
+        let along = |nest: &LoopNest| (steps.start as isize).wrapping_mul(nest.output_dims()[at].stride);
+        self.input.start = whole.input.start.wrapping_add_signed(along(&whole.input));
+        if self.is_masked {
+            self.mask.start = whole.mask.start.wrapping_add_signed(along(&whole.mask));
+        }
+        self.index_start = whole.index_start.wrapping_add(along(&whole.output));
+        self.nests().for_each(|nest| nest.resize_output(at, steps.len()));
     }
 
     /// See [`LoopNest::tail`].
@@ -103,6 +116,8 @@ impl CollapsedShape {
             input: self.input.tail(cut),
             output: self.output.tail(cut),
             values: self.values.tail(cut),
+            mask: if self.is_masked { self.mask.tail(cut) } else { self.mask },
+            is_masked: self.is_masked,
             index_start: self.index_start,
             kept_len: self.kept_len - cut as u8,
         }
@@ -113,6 +128,9 @@ impl CollapsedShape {
         self.input.move_to(&whole.input, cut, slower, &steps);
         self.output.move_to(&whole.output, cut, slower, &steps);
         self.values.move_to(&whole.values, cut, slower, &steps);
+        if self.is_masked {
+            self.mask.move_to(&whole.mask, cut, slower, &steps);
+        }
     }
 
     /// The largest index of a visited element. All steps go in one direction, so it is that of the first or the last.
@@ -136,16 +154,18 @@ impl CollapsedShape {
     /// would take as long as to make it.
     ///
     /// Neither the input nor the output is empty. `output` has the sizes of the input, but 1 on the reduced axes. The
-    /// window fits; only the indices depend on it.
+    /// window fits; only the indices depend on it. If there is a mask, it is of the input.
     pub(crate) fn collapse(
         &mut self,
-        input: &Layout,
-        axes: AxisSet,
-        direction: AxisDirection,
+        (input, axes, direction): (&Layout, AxisSet, AxisDirection),
         output: &Layout,
         window: Window<'_>,
+        mask: Option<&MaskPlaces<'_>>,
     ) {
-        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0]);
+        const ZEROS: [isize; MAX_RANK] = [0; MAX_RANK];
+        let (mask_start, mask_strides) = mask.map_or((0, &ZEROS), |mask| (mask.start, &mask.strides));
+        self.is_masked = mask.is_some();
+        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0, mask_start as isize]);
         // From the last axis to the first, because the steps of indices and packed values grow that way.
         let (mut index_step, mut value_step) = (1_isize, 1);
         for axis in (0..input.sizes().len()).rev() {
@@ -155,36 +175,36 @@ impl CollapsedShape {
                 loops.index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(loops.index_start);
                 index_step = step.wrapping_mul(window.whole[axis] as isize);
                 if size > 1 {
-                    loops.reduce(size, stride, step, direction);
+                    loops.reduce((size, [stride, mask_strides[axis]], step), direction);
                 }
             } else if size > 1 {
-                loops.keep(size, [stride, output.strides()[axis], value_step]);
+                loops.keep(size, [stride, output.strides()[axis], value_step, mask_strides[axis]]);
                 value_step *= size as isize;
             }
         }
         loops.split();
         self.index_start = loops.index_start;
-        for (nest, start) in self.nests().into_iter().zip(loops.starts) {
+        for (nest, start) in self.nests().zip(loops.starts) {
             nest.start = start as usize;
         }
         self.push_kept(loops.kept_in_order());
         self.push_reduced(&loops.reduced[loops.first_reduced..]);
     }
 
-    /// Those of the input, the output and the values.
-    pub(super) fn nests(&mut self) -> [&mut LoopNest; 3] {
-        [&mut self.input, &mut self.output, &mut self.values]
+    /// Those of the input, the output and the values; and of the mask, if there is one.
+    pub(super) fn nests(&mut self) -> impl Iterator<Item = &mut LoopNest> {
+        let len = 3 + usize::from(self.is_masked);
+        [&mut self.input, &mut self.output, &mut self.values, &mut self.mask].into_iter().take(len)
     }
 
-    /// Adds the loops over the outputs, and merges neighbours of a kind that walk all three as one loop would.
+    /// Adds the loops over the outputs, and merges neighbours of a kind that walk all of those as one loop would.
     fn push_kept(&mut self, kept: &[KeptLoop]) {
-        let mut nests = self.nests();
         let (mut before, mut kept_len) = (None, 0);
         for &(size, strides, is_split) in kept {
-            let is_broadcast = strides[0] == 0;
+            let is_broadcast = is_broadcast(&strides);
             let merges = before == Some((is_broadcast, is_split))
-                && nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
-            for (nest, stride) in nests.iter_mut().zip(strides) {
+                && self.nests().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
+            for (nest, stride) in self.nests().zip(strides) {
                 nest.push(size, stride, merges);
                 nest.output_end = nest.len;
                 if is_broadcast {
@@ -193,7 +213,7 @@ impl CollapsedShape {
             }
             before = Some((is_broadcast, is_split));
             if !is_split {
-                kept_len = nests[0].output_end - nests[0].broadcast_end;
+                kept_len = self.input.output_end - self.input.broadcast_end;
             }
         }
         self.kept_len = kept_len;
@@ -201,21 +221,28 @@ impl CollapsedShape {
 
     /// Adds the loops over what an output is chosen from, and the steps of its index.
     pub(super) fn push_reduced(&mut self, reduced: &[ReducedLoop]) {
-        for &(size, stride, step) in reduced {
-            self.input.push_reduced(size, stride);
-            self.output.push_reduced(size, step);
-        }
         // At least one, so that outputs without a choice are written as any others are.
-        if reduced.is_empty() {
-            self.input.push_reduced(1, 0);
-            self.output.push_reduced(1, 0);
+        let reduced = if reduced.is_empty() { &[(1, [0, 0], 0)] } else { reduced };
+        for &(size, [stride, mask_stride], step) in reduced {
+            let merges = self.input.absorbs_reduced(size, stride)
+                && (!self.is_masked || self.mask.absorbs_reduced(size, mask_stride));
+            self.input.push(size, stride, merges);
+            if self.is_masked {
+                self.mask.push(size, mask_stride, merges);
+            }
+            self.output.push(size, step, self.output.absorbs_reduced(size, step));
         }
     }
 }
 
-/// A size, the strides in the input, the output and the values, and whether it is split: then that in the output is the
-/// step of the index.
-type KeptLoop = (usize, [isize; 3], bool);
+/// A size, the strides in the input, the output, the values and the mask, and whether it is split: then that in the
+/// output is the step of the index.
+type KeptLoop = (usize, [isize; 4], bool);
+
+/// Whether the outputs along such a loop are copies: neither the input nor the mask changes.
+fn is_broadcast(&[input, .., mask]: &[isize; 4]) -> bool {
+    [input, mask] == [0, 0]
+}
 
 /// One loop for each axis that is visited, before any are merged. Lists are filled from the end, because the axes are
 /// visited from the last to the first.
@@ -224,32 +251,36 @@ struct AxisLoops {
     first_kept: usize,
     reduced: [ReducedLoop; MAX_RANK],
     first_reduced: usize,
-    /// Where the walk starts in the input, the output and the values, and the index there.
-    starts: [isize; 3],
+    /// Where the walk starts in the input, the output, the values and the mask, and the index there.
+    starts: [isize; 4],
     index_start: isize,
 }
 
 impl AxisLoops {
-    fn new(starts: [isize; 3]) -> Self {
-        let (kept, reduced) = ([(0, [0; 3], false); MAX_RANK], [(0, 0, 0); MAX_RANK]);
+    fn new(starts: [isize; 4]) -> Self {
+        let (kept, reduced) = ([(0, [0; 4], false); MAX_RANK], [(0, [0; 2], 0); MAX_RANK]);
         AxisLoops { kept, first_kept: MAX_RANK, reduced, first_reduced: MAX_RANK, starts, index_start: 0 }
     }
 
     /// A reduced axis.
-    fn reduce(&mut self, size: usize, stride: isize, step: isize, direction: AxisDirection) {
-        let mut reduced = (size, stride, step);
+    fn reduce(&mut self, mut reduced: ReducedLoop, direction: AxisDirection) {
         if direction == AxisDirection::Decreasing {
-            reduced = reversed(reduced, &mut self.starts[0], &mut self.index_start);
+            reduced = self.reversed(reduced);
         }
         // All elements along a broadcast axis tie, and the first visited one wins: the others are not visited.
-        if stride != 0 {
+        if reduced.1 != [0, 0] {
             self.first_reduced -= 1;
             self.reduced[self.first_reduced] = reduced;
         }
     }
 
+    fn reversed(&mut self, reduced: ReducedLoop) -> ReducedLoop {
+        let [input, .., mask] = &mut self.starts;
+        reversed(reduced, [input, mask], &mut self.index_start)
+    }
+
     /// A kept axis, visited upwards in the input.
-    fn keep(&mut self, size: usize, mut strides: [isize; 3]) {
+    fn keep(&mut self, size: usize, mut strides: [isize; 4]) {
         if strides[0] < 0 {
             for (start, stride) in self.starts.iter_mut().zip(&mut strides) {
                 *start += (size as isize - 1) * *stride;
@@ -266,19 +297,18 @@ impl AxisLoops {
         let Some(chain) = chain_in_memory_order(&self.reduced[self.first_reduced..], of_kept) else { return };
         let reduced = self.reduced;
         let first = std::mem::replace(&mut self.first_reduced, MAX_RANK);
-        for (n, &(size, stride, step)) in reduced[first..].iter().enumerate().rev() {
+        for (n, &(mut of_axis)) in reduced[first..].iter().enumerate().rev() {
             if chain & 1 << n == 0 {
                 // Upwards in the input, too.
-                let mut split = (size, stride, step);
-                if stride < 0 {
-                    split = reversed(split, &mut self.starts[0], &mut self.index_start);
+                if of_axis.1[0] < 0 {
+                    of_axis = self.reversed(of_axis);
                 }
-                let (size, stride, step) = split;
+                let (size, [stride, mask_stride], step) = of_axis;
                 self.first_kept -= 1;
-                self.kept[self.first_kept] = (size, [stride, step, 0], true);
+                self.kept[self.first_kept] = (size, [stride, step, 0, mask_stride], true);
             } else {
                 self.first_reduced -= 1;
-                self.reduced[self.first_reduced] = (size, stride, step);
+                self.reduced[self.first_reduced] = of_axis;
             }
         }
     }
@@ -289,7 +319,7 @@ impl AxisLoops {
         let kept = &mut self.kept[self.first_kept..];
         kept.sort_by_key(|(_, strides, is_split)| {
             let distance = if strides[0] == 0 { isize::MAX } else { strides[0] };
-            (*is_split, Reverse(distance))
+            (*is_split, !is_broadcast(strides), Reverse(distance))
         });
         kept
     }
@@ -304,7 +334,7 @@ mod tests {
     impl CollapsedShape {
         pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> CollapsedShape {
             let mut shape = CollapsedShape::EMPTY;
-            shape.collapse(input, axes, direction, output, Window::of_whole(input.sizes()));
+            shape.collapse((input, axes, direction), output, Window::of_whole(input.sizes()), None);
             shape
         }
     }

@@ -2,10 +2,14 @@
 //! may change that: fields are private, [`ExecPlan::plan`] fills them in, and all else makes a plan of another.
 
 use super::collapse::CollapsedShape;
-use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
+use super::limits::{
+    MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_REDUCTION_LEN, MIN_MASKED_WIDTH_BYTES,
+    MIN_SEGMENTED_ROW_BYTES,
+};
 use super::nest::count;
 use super::select::{PlanIsa, Prefer256Bit, Selection};
 use crate::layout::{AxisSet, Window};
+use crate::mask::MaskPlaces;
 use crate::{AxisDirection, DataType, Isa, Layout, NanPolicy, ReduceFunction};
 use argreduce_kernels::{Kernel, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
 use std::ops::Range;
@@ -45,22 +49,22 @@ impl ExecPlan {
     /// from that is decided. `None` where there is no kernel for the ISA: then it stays empty. In place, because to
     /// move a plan would take as long as to make it.
     ///
-    /// Of the layouts and the window: see [`CollapsedShape::collapse`].
+    /// Of the layouts, the window and the mask: see [`CollapsedShape::collapse`].
     ///
     /// # Panics
     /// If it is another plan.
     #[inline(always)]
     pub(crate) fn plan(
         &mut self,
-        (input, axes, direction): (&Layout, AxisSet, AxisDirection),
-        output: &Layout,
-        window: Window<'_>,
+        input: (&Layout, AxisSet, AxisDirection),
+        (output, window): (&Layout, Window<'_>),
+        mask: Option<&MaskPlaces<'_>>,
         isa: PlanIsa,
         element: DataType,
         order: (ReduceFunction, NanPolicy),
     ) -> Option<()> {
         assert!(self.element_bytes == 0, "a plan is made once");
-        self.shape.collapse(input, axes, direction, output, window);
+        self.shape.collapse(input, output, window, mask);
         let selected = self.select_kernel(isa, element, order);
         if selected.is_none() {
             *self = ExecPlan::EMPTY;
@@ -163,9 +167,36 @@ impl ExecPlan {
         ExecPlan { shape, working_set, ..*self }
     }
 
-    /// On elements that are in such a cache.
-    pub(crate) fn set_working_set(&mut self, working_set: WorkingSet) {
-        self.working_set = working_set;
+    /// Under a mask that has the elements as far apart as the input does, from `start` on.
+    pub(crate) fn under(&self, start: usize) -> ExecPlan {
+        self.with_shape(self.shape.under(start), self.working_set)
+    }
+
+    /// Cuts the reduction of a plan under a mask where it has more elements than are looked at at once: then each tile
+    /// of the [most outputs](ExecPlan::max_masked_outputs) has at most [`MASKED_BYTES`].
+    pub(crate) fn cut_for_mask(&mut self) {
+        let width = match self.kernel {
+            Some((_, Strategy::NarrowColumns, _)) => self.shape.inner_dim().size,
+            Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) => {
+                self.shape.inner_dim().size.min(MIN_MASKED_WIDTH_BYTES / self.element_bytes)
+            }
+            _ => 1,
+        };
+        let most = self.max_masked_len() / width;
+        if self.reduction_len > most {
+            self.shape.limit_reduction(most);
+            self.reduction_len = count(self.shape.reduced_dims());
+        }
+        (self.has_one_output, self.is_contiguous_row) = (false, false);
+    }
+
+    /// Outputs per tile of a plan that was cut so.
+    pub(crate) fn max_masked_outputs(&self) -> usize {
+        (self.max_masked_len() / self.reduction_len).clamp(1, MAX_MASKED_OUTPUTS)
+    }
+
+    fn max_masked_len(&self) -> usize {
+        (MASKED_BYTES / self.element_bytes).min(MAX_MASKED_LEN)
     }
 
     /// With indices and values [packed](CollapsedShape::packed), each so many places from the next.
@@ -175,7 +206,7 @@ impl ExecPlan {
 
     /// With a reduction that is cut where it has more elements.
     #[cfg(test)]
-    pub(super) fn limited(mut self, max_len: usize) -> ExecPlan {
+    pub(crate) fn limited(mut self, max_len: usize) -> ExecPlan {
         self.shape.limit_reduction(max_len);
         self.reduction_len = count(self.shape.reduced_dims());
         self
@@ -189,10 +220,5 @@ impl ExecPlan {
     /// Makes it one of some outputs of the whole: see [`CollapsedShape::move_to`].
     pub(super) fn move_to(&mut self, whole: &ExecPlan, cut: usize, slower: usize, steps: Range<usize>) {
         self.shape.move_to(&whole.shape, cut, slower, steps);
-    }
-
-    /// Lets the walk begin elsewhere in the input, and with another index.
-    pub(crate) fn begin_at(&mut self, place: usize, index: isize) {
-        (self.shape.input.start, self.shape.index_start) = (place, index);
     }
 }

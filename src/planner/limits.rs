@@ -19,3 +19,15 @@ pub(crate) const CACHE_LINE_BYTES: usize = 64;
 /// For at most this many elements, of any type, a plain loop is faster than a kernel. See
 /// docs/tuning.md#max_scalar_len.
 pub(crate) const MAX_SCALAR_LEN: usize = 4;
+
+/// The most bytes of the elements under a mask that are looked at at once, which L1 or L2 holds. Not measured.
+pub(crate) const MASKED_BYTES: usize = 24 << 10;
+
+/// The most elements: a row of so many bytes is one segment for vectors of 16 bytes, too. Not measured.
+pub(crate) const MAX_MASKED_LEN: usize = 190 * 64;
+
+/// How many bytes of each row of columns are looked at at once at least. Not measured.
+pub(crate) const MIN_MASKED_WIDTH_BYTES: usize = 256;
+
+/// The most outputs that are looked at at once. Not measured.
+pub(crate) const MAX_MASKED_OUTPUTS: usize = 256;

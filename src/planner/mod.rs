@@ -32,14 +32,14 @@
 //! | fewer outputs, and many elements of each | narrow columns: several rows per vector |
 //! | little: short rows, or few outputs | gathered columns: gathered to a small buffer first |
 //!
-//! For a reduction under a mask, `blocks.rs` cuts the tensor into blocks of one shape.
+//! Under a mask, loops merge where both the input and the mask walk memory as one loop would, and the reduction is cut
+//! into slabs that a cache holds.
 //!
 //! For threads that a caller lends, `division.rs` decides what is cut: the outputs, or the reduction.
 //!
 //! The numbers that tell "many" from "few" are constants beside their use; where CPUs differ, fields of
 //! `argreduce_kernels::Tuning`. `docs/tuning.md` has the measurement behind each.
 
-mod blocks;
 mod chain;
 mod collapse;
 mod division;
@@ -49,10 +49,12 @@ mod nest;
 mod select;
 mod split;
 
-pub(crate) use blocks::{BLOCK_BYTES, BlockLoops, BlockStart, Blocks, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS};
 pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, OutputBytes, OutputParts, Parts, ReductionParts};
 pub(crate) use exec_plan::ExecPlan;
-pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
-pub(crate) use nest::{LoopNest, count};
+pub(crate) use limits::{
+    MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES,
+    MIN_TILE_WIDTH, TILE,
+};
+pub(crate) use nest::{LoopNest, MAX_LOOPS, count};
 pub(crate) use select::{PlanIsa, require_kernels, takes};

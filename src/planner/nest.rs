@@ -19,21 +19,25 @@ pub(crate) struct LoopNest {
     pub(super) len: u8,
 }
 
-/// One for each axis, and one more for each loop that is cut in two: a reduction is cut where positions cannot count it
-/// (`limit_reduction`), and once more where threads share it (`cut_in_slabs`). If no axis is reduced, nothing is cut,
-/// and there is a loop of one step over the element itself.
-pub(super) const MAX_LOOPS: usize = MAX_RANK + 2;
+/// One for each axis, and one more for each loop that is cut in two: a reduction is cut where positions cannot count it,
+/// again under a mask (`limit_reduction`), and once more where threads share it (`cut_in_slabs`). If no axis is reduced,
+/// nothing is cut, and there is a loop of one step over the element itself.
+pub(crate) const MAX_LOOPS: usize = MAX_RANK + 3;
 
-/// A size, the stride in the input, and the step of the index.
-pub(super) type ReducedLoop = (usize, isize, isize);
+/// A size, the strides in the input and the mask, and the step of the index.
+pub(super) type ReducedLoop = (usize, [isize; 2], isize);
 
-/// The loop from its last step to its first, and where it starts then: in the input, and in the index. Indices wrap,
-/// because the whole may be larger than any memory.
-pub(super) fn reversed((size, stride, step): ReducedLoop, start: &mut isize, index_start: &mut isize) -> ReducedLoop {
+/// The loop from its last step to its first, and where it starts then: in the input and the mask, and in the index.
+/// Indices wrap, because the whole may be larger than any memory.
+pub(super) fn reversed(
+    (size, strides, step): ReducedLoop,
+    starts: [&mut isize; 2],
+    index_start: &mut isize,
+) -> ReducedLoop {
     let last = size as isize - 1;
-    *start += last * stride;
+    starts.into_iter().zip(strides).for_each(|(start, stride)| *start += last * stride);
     *index_start = step.wrapping_mul(last).wrapping_add(*index_start);
-    (size, -stride, step.wrapping_neg())
+    (size, strides.map(|stride| -stride), step.wrapping_neg())
 }
 
 impl LoopNest {
@@ -132,9 +136,9 @@ impl LoopNest {
         self.len = self.output_end;
     }
 
-    /// As [`LoopNest::push`], one over what is reduced.
-    pub(super) fn push_reduced(&mut self, size: usize, stride: isize) {
-        self.push(size, stride, self.len > self.output_end && self.absorbs(size, stride));
+    /// Whether there are loops over what is reduced, the last of which [absorbs](LoopNest::absorbs) one more.
+    pub(super) fn absorbs_reduced(&self, size: usize, stride: isize) -> bool {
+        self.len > self.output_end && self.absorbs(size, stride)
     }
 }
 

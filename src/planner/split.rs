@@ -14,6 +14,28 @@ use super::nest::{MAX_LOOPS, ReducedLoop, count, reversed};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 
+/// How far apart the slabs of a loop begin, which are all as long: at most `max_len`, but one step at least. What is left
+/// after the last whole one makes all of them longer. So that they overlap by little, tries some distances.
+fn apart_within(size: usize, max_len: usize) -> usize {
+    let longest = max_len - max_len / MIN_OVERLAP;
+    let tried = [size / size.div_ceil(max_len)].into_iter().chain((1..=longest).rev().take(MAX_TRIES));
+    let (mut best, mut least) = ((max_len / 2).max(1), usize::MAX);
+    for apart in tried {
+        let left = size % apart;
+        if left < least && apart + left <= max_len {
+            (best, least) = (apart, left);
+            if left <= apart / MIN_OVERLAP {
+                break;
+            }
+        }
+    }
+    best
+}
+
+/// Slabs share one step of so many, or fewer, if that can be had by trying so many distances. Not measured.
+const MIN_OVERLAP: usize = 16;
+const MAX_TRIES: usize = 64;
+
 /// How many slabs a loop is cut into: as many as are wanted, or fewer, so that they overlap by no more than a quarter
 /// of the loop. All are equally long, and together they may have as many steps more than the loop as the square of
 /// their number.
@@ -31,9 +53,8 @@ impl CollapsedShape {
                 return;
             }
             inside /= size;
-            // Half as long, because a slab may have as many steps more than its share as there are slabs: fewer than
-            // the other half, of a loop of less than a quarter of the square of the limit.
-            self.cut_reduction(0, size.div_ceil((max_len / 2 / inside).max(1)));
+            let apart = apart_within(size, (max_len / inside).max(1));
+            self.cut_reduction(0, size / apart, apart);
         }
     }
 
@@ -47,7 +68,8 @@ impl CollapsedShape {
         let longest = sizes().max_by_key(|&(_, size)| size);
         if let Some((n, size)) = slowest.or(longest) {
             let most = count(self.reduced_dims()) / min_len;
-            self.cut_reduction(n, with_little_overlap(size, slabs.min(size).min(most).max(1)));
+            let slabs = with_little_overlap(size, slabs.min(size).min(most).max(1));
+            self.cut_reduction(n, slabs, size / slabs);
         }
     }
 
@@ -74,36 +96,41 @@ impl CollapsedShape {
             place_steps[n] = place_step;
             place_step *= input[n].size as isize;
         }
-        let mut walk = CollapsedShape::EMPTY;
+        let mut walk = CollapsedShape { is_masked: self.is_masked, ..CollapsedShape::EMPTY };
         (walk.input.start, walk.values.start) = (self.input.start, self.index_start as usize);
+        walk.mask.start = self.mask.start;
         let (order, len) = self.memory_order();
         for &n in &order[..len] {
             let index_step = if n < kept { 0 } else { output[n].stride };
-            let strides = [input[n].stride, place_steps[n], index_step];
-            for (nest, stride) in [&mut walk.input, &mut walk.output, &mut walk.values].into_iter().zip(strides) {
+            let mask_step = if self.is_masked { self.mask.output_dims()[n].stride } else { 0 };
+            let strides = [input[n].stride, place_steps[n], index_step, mask_step];
+            for (nest, stride) in walk.nests().zip(strides) {
                 nest.push(input[n].size, stride, false);
                 nest.output_end = nest.len;
             }
         }
         self.reduced_dims().iter().for_each(|l| walk.input.push(l.size, l.stride, false));
+        self.mask.reduced_dims().iter().for_each(|l| walk.mask.push(l.size, l.stride, false));
         walk
     }
 
-    /// Cuts reduced loop `n` into slabs, and makes the loop over them the first of the split ones.
-    fn cut_reduction(&mut self, n: usize, slabs: usize) {
+    /// Cuts reduced loop `n` into slabs that begin so many steps apart, and makes the loop over them the first of the
+    /// split ones.
+    fn cut_reduction(&mut self, n: usize, slabs: usize, apart: usize) {
         let (mut loops, len) = self.loops_of_reduction();
-        let (size, stride, step) = loops[n];
-        let apart = size / slabs;
+        let (size, strides, step) = loops[n];
         loops[n].0 = size - (slabs - 1) * apart;
-        let mut split = (slabs, stride * apart as isize, step.wrapping_mul(apart as isize));
-        if stride < 0 {
+        let far = |stride: isize| stride.wrapping_mul(apart as isize);
+        let mut split = (slabs, strides.map(far), far(step));
+        if strides[0] < 0 {
             // Upwards in the input, as all loops over the outputs.
-            let mut start = self.input.start as isize;
-            split = reversed(split, &mut start, &mut self.index_start);
-            self.input.start = start as usize;
+            let [mut start, mut mask_start] = [self.input.start, self.mask.start].map(|start| start as isize);
+            split = reversed(split, [&mut start, &mut mask_start], &mut self.index_start);
+            (self.input.start, self.mask.start) = (start as usize, mask_start as usize);
         }
         let at = self.kept_len.into();
-        for (nest, stride) in self.nests().into_iter().zip([split.1, split.2, 0]) {
+        let (_, [stride, mask_stride], step) = split;
+        for (nest, stride) in self.nests().zip([stride, step, 0, mask_stride]) {
             nest.insert_output(at, slabs, stride);
             nest.clear_reduced();
         }
@@ -121,18 +148,19 @@ impl CollapsedShape {
     /// The reduced loops before those of the input and those of the index were merged, each in its own way: as few as
     /// walk both.
     fn loops_of_reduction(&self) -> ([ReducedLoop; MAX_LOOPS], usize) {
-        let (mut loops, mut first) = ([(0, 0, 0); MAX_LOOPS], MAX_LOOPS);
-        let [mut of_input, mut of_index] = [[LoopDim::ONE; MAX_LOOPS]; 2];
+        let (mut loops, mut first) = ([(0, [0; 2], 0); MAX_LOOPS], MAX_LOOPS);
+        let [mut of_input, mut of_mask, mut of_index] = [[LoopDim::ONE; MAX_LOOPS]; 3];
         let (mut input, mut index) = (self.reduced_dims().len(), self.index_steps().len());
         of_input[..input].copy_from_slice(self.reduced_dims());
+        of_mask[..self.mask.reduced_dims().len()].copy_from_slice(self.mask.reduced_dims());
         of_index[..index].copy_from_slice(self.index_steps());
-        // From the fastest on. Both visit as many elements, so that the smaller size divides the other.
+        // From the fastest on. All visit as many elements, so that the smaller size divides the other.
         while input > 0 && index > 0 {
-            let both = [&mut of_input[input - 1], &mut of_index[index - 1]];
-            let size = both[0].size.min(both[1].size);
+            let all = [&mut of_input[input - 1], &mut of_mask[input - 1], &mut of_index[index - 1]];
+            let size = all[0].size.min(all[2].size);
             first -= 1;
-            loops[first] = (size, both[0].stride, both[1].stride);
-            let [is_input_done, is_index_done] = both.map(|l| {
+            loops[first] = (size, [all[0].stride, all[1].stride], all[2].stride);
+            let [is_input_done, _, is_index_done] = all.map(|l| {
                 *l = LoopDim { size: l.size / size, stride: l.stride.wrapping_mul(size as isize) };
                 l.size == 1
             });
@@ -146,7 +174,21 @@ impl CollapsedShape {
 
 #[cfg(test)]
 mod tests {
-    use super::with_little_overlap;
+    use super::{MIN_OVERLAP, apart_within, with_little_overlap};
+
+    #[test]
+    fn slabs_within_a_length() {
+        for size in (1..400).chain([1000, 1024, 2047, 2048, 2049, 8191, 10_007, 100_003, 1 << 20, 1_000_003]) {
+            for max_len in [1, 2, 3, 5, 16, 24, 64, 333, 768, 1000, 6144] {
+                let apart = apart_within(size, max_len);
+                let (slabs, len) = (size / apart, apart + size % apart);
+                assert_eq!((slabs - 1) * apart + len, size);
+                assert!((1..=max_len).contains(&len), "{size}, {max_len}: {apart}");
+                // Of more than a few steps, most slabs overlap by little.
+                assert!(max_len < 64 || slabs * len * 10 <= size * 12, "{size}, {max_len}: {apart}, {MIN_OVERLAP}");
+            }
+        }
+    }
 
     #[test]
     fn slabs_overlap_by_little() {

@@ -1,0 +1,491 @@
+//! Which elements of a tile are there: as bytes packed in the order of memory, as bits at the places of the elements, or
+//! run by run. Nothing here knows of elements.
+#![allow(unsafe_code)]
+
+use super::tiles::{Grid, OutputTile};
+use crate::MAX_RANK;
+use crate::mask::{MaskFormat, MaskPlaces};
+use crate::planner::{CollapsedShape, MAX_LOOPS, MAX_MASKED_LEN};
+use argreduce_kernels::{InputMask, LoopDim, MaskedCopier, Presence, StridedIter};
+use std::cmp::Reverse;
+use std::mem::MaybeUninit;
+
+/// Whether all elements of an input of these sizes are there, of which there are some: looks up to the first that is
+/// not, and along an axis along which the mask is broadcast, at one.
+pub(crate) fn are_all_there(mask: &MaskPlaces<'_>, sizes: &[usize]) -> bool {
+    let (mut loops, mut len, mut first) = ([LoopDim::ONE; MAX_RANK], 0, mask.start as isize);
+    for (&size, &stride) in sizes.iter().zip(&mask.strides).filter(|(size, stride)| **size > 1 && **stride != 0) {
+        first += (size as isize - 1) * stride.min(0);
+        loops[len] = LoopDim { size, stride: stride.abs() };
+        len += 1;
+    }
+    loops[..len].sort_by_key(|l| Reverse(l.stride));
+    mask.coverage(first as usize, &Runs::over(loops[..len].iter().map(|l| (l.size, [l.stride])))) == Coverage::All
+}
+
+/// Which elements are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coverage {
+    All,
+    Nothing,
+    Some,
+}
+
+impl<'a> MaskPlaces<'a> {
+    /// Which elements are there from this place on.
+    #[inline(always)]
+    fn from(&self, place: usize) -> Presence<'a> {
+        match self.format {
+            MaskFormat::Bits => Presence::Bits(self.bytes, place),
+            MaskFormat::Bytes => Presence::Bytes(&self.bytes[place..]),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn at(&self, place: usize) -> bool {
+        self.from(place).at(0)
+    }
+
+    /// How much is there along some loops from a place on: looks up to the first that differs from those before.
+    fn coverage(&self, first: usize, loops: &Runs<1>) -> Coverage {
+        let (([slower], [run]), is_there) = (loops.split(), self.at(first));
+        let mut offsets = StridedIter::new(slower).map(|offset| first.wrapping_add_signed(offset));
+        match (offsets.all(|first| self.is_all(first, run, is_there)), is_there) {
+            (false, _) => Coverage::Some,
+            (true, true) => Coverage::All,
+            (true, false) => Coverage::Nothing,
+        }
+    }
+
+    /// Whether all of a run are there, or if not `is_there`, none.
+    fn is_all(&self, first: usize, LoopDim { size, stride }: LoopDim, is_there: bool) -> bool {
+        match (self.format, stride) {
+            (_, 0) => self.at(first) == is_there,
+            (MaskFormat::Bits, 1) => {
+                // Whole bytes between those that are not.
+                let end = first + size;
+                let (start, whole_end) = ((first.div_ceil(8) * 8).min(end), end / 8 * 8);
+                let same = |mut places: std::ops::Range<usize>| places.all(|place| self.at(place) == is_there);
+                let all = if is_there { 0xff } else { 0 };
+                same(first..start)
+                    && same(whole_end.max(start)..end)
+                    && (start >= whole_end || are_all(&self.bytes[start / 8..whole_end / 8], |byte| byte == all))
+            }
+            (MaskFormat::Bytes, 1) => are_all(&self.bytes[first..][..size], |byte| (byte != 0) == is_there),
+            _ => (0..size as isize).all(|n| self.at(first.wrapping_add_signed(n * stride)) == is_there),
+        }
+    }
+}
+
+/// Some loops over a tile, in several places at once: the fastest last, at least one, and as few as walk all of them.
+#[derive(Clone, Copy)]
+struct Runs<const N: usize> {
+    loops: [[LoopDim; MAX_LOOPS]; N],
+    len: usize,
+}
+
+impl<const N: usize> Runs<N> {
+    /// Of sizes above 1, each with its strides in all places; the slowest first.
+    fn over(loops: impl Iterator<Item = (usize, [isize; N])>) -> Self {
+        let mut runs = Runs { loops: [[LoopDim::ONE; MAX_LOOPS]; N], len: 0 };
+        for (size, strides) in loops {
+            let absorbs = |(loops, stride): (&[LoopDim; MAX_LOOPS], isize)| {
+                stride.checked_mul(size as isize) == Some(loops[runs.len - 1].stride)
+            };
+            let merges = runs.len > 0 && runs.loops.iter().zip(strides).all(absorbs);
+            runs.len += usize::from(!merges);
+            for (loops, stride) in runs.loops.iter_mut().zip(strides) {
+                let last = &mut loops[runs.len - 1];
+                *last = LoopDim { size: if merges { last.size * size } else { size }, stride };
+            }
+        }
+        runs.len = runs.len.max(1);
+        runs
+    }
+
+    /// The slower ones, and the fastest.
+    fn split(&self) -> ([&[LoopDim]; N], [LoopDim; N]) {
+        let (slower, fastest) = (..self.len - 1, self.len - 1);
+        (self.loops.each_ref().map(|loops| &loops[slower]), self.loops.map(|loops| loops[fastest]))
+    }
+}
+
+/// One loop over a tile.
+#[derive(Clone, Copy)]
+struct TileLoop {
+    size: usize,
+    input: isize,
+    mask: isize,
+    packed: isize,
+}
+
+/// The loops over all elements of a tile: in the input, in the mask, and in a packed copy in the order of the input's
+/// memory.
+pub(super) struct TileLoops {
+    /// Those of more than one step, upwards in the input, the slowest first.
+    loops: [TileLoop; MAX_LOOPS],
+    len: usize,
+    /// Where the lowest element is in the input, and what says of it whether it is there.
+    pub(super) start: isize,
+    mask_start: usize,
+    /// The first elements of the outputs in the copy, and the loops from there.
+    pub(super) packed: Grid,
+    reduced: [LoopDim; MAX_LOOPS],
+    reduced_len: usize,
+}
+
+impl TileLoops {
+    /// Of a tile of a shape under a mask. Where several loops have the same stride, as those over windows do, that over
+    /// neighbouring outputs is the fastest for columns, and one over what they are chosen from for all others.
+    pub(super) fn of(tile: &OutputTile, shape: &CollapsedShape, are_columns: bool) -> Self {
+        const NONE: TileLoop = TileLoop { size: 1, input: 0, mask: 0, packed: 0 };
+        let (mut all, mut order, mut len) = ([NONE; MAX_LOOPS], [0_u8; MAX_LOOPS], 0);
+        let reduced_len = shape.reduced_dims().len();
+        let of_input = tile.input.dims.iter().chain(shape.reduced_dims());
+        let of_mask = tile.mask.dims.iter().chain(shape.mask.reduced_dims());
+        for (n, (of_input, of_mask)) in of_input.zip(of_mask).enumerate() {
+            all[n] = TileLoop { size: of_input.size, input: of_input.stride, mask: of_mask.stride, packed: 0 };
+            if of_input.size > 1 {
+                order[len] = n as u8;
+                len += 1;
+            }
+        }
+        // Where one element is repeated, outside.
+        order[..len].sort_by_key(|&n| {
+            let distance = match all[usize::from(n)].input.unsigned_abs() {
+                0 => usize::MAX,
+                distance => distance,
+            };
+            (Reverse(distance), are_columns && n == 1)
+        });
+        let (mut start, mut mask_start, mut packed_start, mut step) = (tile.input.start, tile.mask.start, 0, 1);
+        let (mut loops, mut at) = ([NONE; MAX_LOOPS], len);
+        for &n in order[..len].iter().rev() {
+            let of_tile = &mut all[usize::from(n)];
+            let TileLoop { size, input, mask, .. } = *of_tile;
+            let last = size as isize - 1;
+            at -= 1;
+            loops[at] = TileLoop { size, input, mask, packed: step };
+            of_tile.packed = step;
+            if input < 0 {
+                (start, mask_start, packed_start) =
+                    (start + last * input, mask_start + last * mask, packed_start + last * step);
+                loops[at] = TileLoop { size, input: -input, mask: -mask, packed: step };
+                of_tile.packed = -step;
+            }
+            step *= size as isize;
+        }
+        let packed_dim = |l: &TileLoop| LoopDim { size: l.size, stride: l.packed };
+        let packed = Grid { start: packed_start, dims: [packed_dim(&all[0]), packed_dim(&all[1])] };
+        let runs = Runs::over(all[2..][..reduced_len].iter().map(|l| (l.size, [l.packed])));
+        let [reduced] = runs.loops;
+        TileLoops { loops, len, start, mask_start: mask_start as usize, packed, reduced, reduced_len: runs.len }
+    }
+
+    /// The loops over what an output is chosen from, in the copy.
+    pub(super) fn reduced(&self) -> &[LoopDim] {
+        &self.reduced[..self.reduced_len]
+    }
+
+    /// How many elements the tile has.
+    pub(super) fn len(&self) -> usize {
+        self.loops().iter().map(|l| l.size).product()
+    }
+
+    fn loops(&self) -> &[TileLoop] {
+        &self.loops[..self.len]
+    }
+
+    fn runs<const N: usize>(&self, strides: impl Fn(&TileLoop) -> [isize; N]) -> Runs<N> {
+        Runs::over(self.loops().iter().map(|l| (l.size, strides(l))))
+    }
+}
+
+/// What a mask says of a tile.
+pub(super) struct TilePresence<'a> {
+    pub(super) mask: &'a MaskPlaces<'a>,
+    pub(super) copier: &'static MaskedCopier,
+    pub(super) loops: &'a TileLoops,
+}
+
+/// A buffer for what is there of a tile, a byte for each element; and what it has, because where a mask is broadcast,
+/// tiles have the same.
+pub(super) struct PresenceBuffer {
+    bytes: [MaybeUninit<u8>; MAX_MASKED_LEN],
+    /// Of a tile, how much is there.
+    covered: Option<(TileKey, Coverage)>,
+    held: Held,
+    /// How many bytes have been initialised for bits: they stay so, because nothing writes places without a value.
+    initialized: usize,
+}
+
+/// The first place of a tile in the mask, and its size: others with the same have the same there.
+type TileKey = (usize, [usize; 2]);
+
+/// What a buffer has of a tile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Nothing,
+    Bytes(TileKey),
+    Bits(TileKey),
+}
+
+impl PresenceBuffer {
+    pub(super) fn new() -> Self {
+        let bytes = [MaybeUninit::uninit(); MAX_MASKED_LEN];
+        PresenceBuffer { bytes, covered: None, held: Held::Nothing, initialized: 0 }
+    }
+}
+
+/// Runs of fewer elements are copied as one, where the input alone would be: first what is there of all. Not measured.
+const MIN_MASK_RUN: usize = 64;
+
+impl TilePresence<'_> {
+    fn key(&self) -> TileKey {
+        (self.loops.mask_start, self.loops.packed.dims.map(|l| l.size))
+    }
+
+    /// Whether all elements are there, or none, or some: looks up to the first that differs from those before.
+    pub(super) fn coverage(&self, buffer: &mut PresenceBuffer) -> Coverage {
+        match buffer.covered {
+            Some((key, coverage)) if key == self.key() => coverage,
+            _ => {
+                let differ = self.loops.loops().iter().filter(|l| l.mask != 0);
+                let runs = Runs::over(differ.map(|l| (l.size, [l.mask])));
+                let coverage = self.mask.coverage(self.loops.mask_start, &runs);
+                buffer.covered = Some((self.key(), coverage));
+                coverage
+            }
+        }
+    }
+
+    /// Calls a function for each run, in the order of memory: with its place from the lowest element of the tile in the
+    /// input, how far its elements are apart there, how many they are, and which of them are there.
+    pub(super) fn for_each_run(&self, buffer: &mut PresenceBuffer, mut run: impl FnMut(isize, LoopDim, Presence<'_>)) {
+        let runs = self.loops.runs(|l| [l.input, l.mask]);
+        let ([slower, slower_mask], [of_input, of_mask]) = runs.split();
+        let whole = self.loops.runs(|l| [l.input, l.packed]);
+        let ([slower_whole, slower_packed], [of_whole, _]) = whole.split();
+        if of_mask.size < MIN_MASK_RUN.min(of_whole.size) {
+            let bytes = self.bytes(buffer);
+            for (offset, packed) in StridedIter::new(slower_whole).zip(StridedIter::new(slower_packed)) {
+                run(offset, of_whole, Presence::Bytes(&bytes[packed as usize..][..of_whole.size]));
+            }
+            return;
+        }
+        for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
+            let first = self.loops.mask_start.wrapping_add_signed(mask_offset);
+            let presence = if of_mask.stride == 1 || of_mask.size == 1 {
+                self.mask.from(first)
+            } else {
+                buffer.held = Held::Nothing;
+                Presence::Bytes(self.write_run(first, of_mask, &mut buffer.bytes))
+            };
+            run(offset, of_input, presence);
+        }
+    }
+
+    /// A bit for each element of the tile, as far from that of the lowest as it lies from that in the input, with the
+    /// padding that kernels ask for; and which bit is that of the lowest. `None` where a copy is better.
+    pub(super) fn bits<'b>(&'b self, buffer: &'b mut PresenceBuffer) -> Option<(&'b [u8], usize)> {
+        let runs = self.loops.runs(|l| [l.input, l.mask]);
+        let ([slower, slower_mask], [of_input, of_mask]) = runs.split();
+        if [of_input.stride, of_mask.stride] != [1, 1] {
+            return None;
+        }
+        let reach = |span: usize, l: &LoopDim| (l.size - 1).checked_mul(l.stride as usize)?.checked_add(span);
+        let (span, first) = (slower.iter().try_fold(of_input.size, reach)?, self.loops.mask_start);
+        if self.mask.format == MaskFormat::Bits && slower == slower_mask {
+            // But of the last ones, whose padding may not be there.
+            let from = &self.mask.bytes[first / 8..];
+            if bytes_of_bits(span.saturating_add(first % 8)) <= from.len() {
+                return Some((from, first % 8));
+            }
+        }
+        // Each element needs a bit of its own, in runs that are worth it; and there has to be room.
+        let is_apart = |span: usize, l: &LoopDim| if l.stride as usize >= span { reach(span, l) } else { None };
+        let are_apart = slower.iter().rev().try_fold(of_input.size, is_apart).is_some();
+        let can_be_put = are_apart && (of_input.size >= MIN_MASK_RUN || slower.is_empty());
+        (can_be_put && bytes_of_bits(span) <= MAX_MASKED_LEN).then(|| (self.put_bits(span, &runs, buffer), 0))
+    }
+
+    /// Bits at those places in a buffer.
+    #[inline(never)]
+    fn put_bits<'b>(&self, span: usize, runs: &Runs<2>, buffer: &'b mut PresenceBuffer) -> &'b [u8] {
+        let len = bytes_of_bits(span);
+        let to = &mut buffer.bytes[..len];
+        to[buffer.initialized.min(len)..].fill(MaybeUninit::new(0));
+        buffer.initialized = buffer.initialized.max(len);
+        // SAFETY: all of them have been initialised, and whatever is written there is a byte.
+        let to = unsafe { &mut *(&raw mut *to as *mut [u8]) };
+        if buffer.held != Held::Bits(self.key()) {
+            let ([slower, slower_mask], [_, run]) = runs.split();
+            for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
+                let first = self.loops.mask_start.wrapping_add_signed(mask_offset);
+                self.write_bits(first, run.size, to, offset as usize);
+            }
+            buffer.held = Held::Bits(self.key());
+        }
+        to
+    }
+
+    /// Writes bits of a run from bit `at` on: whole words of them, of which the last bits are of no element.
+    fn write_bits(&self, first: usize, len: usize, to: &mut [u8], at: usize) {
+        let mut put = |n: usize, word: u64| {
+            let (to, shift) = (&mut to[(at + n) / 8..][..9], (at + n) % 8);
+            let kept = u64::from(to[0]) & ((1 << shift) - 1);
+            to[..8].copy_from_slice(&(word << shift | kept).to_le_bytes());
+            to[8] = (word >> 1 >> (63 - shift)) as u8;
+        };
+        let mut words = [0; 8];
+        for start in (0..len).step_by(64 * words.len()) {
+            let count = (len - start).min(64 * words.len());
+            let words = &mut words[..count.div_ceil(64)];
+            self.copier.pack(self.mask.from(first + start), count, words);
+            words.iter().enumerate().for_each(|(n, &word)| put(start + 64 * n, word));
+        }
+    }
+
+    /// 1 for each element of the tile that is there, and 0 for each that is not, packed.
+    #[inline(never)]
+    pub(super) fn bytes<'b>(&self, buffer: &'b mut PresenceBuffer) -> &'b [u8] {
+        let (runs, mut written) = (self.loops.runs(|l| [l.mask, l.packed]), 0);
+        let ([slower, _], [run, _]) = runs.split();
+        let is_written = buffer.held == Held::Bytes(self.key());
+        for offset in StridedIter::new(slower) {
+            if !is_written {
+                let first = self.loops.mask_start.wrapping_add_signed(offset);
+                self.write_run(first, run, &mut buffer.bytes[written..]);
+            }
+            written += run.size;
+        }
+        buffer.held = Held::Bytes(self.key());
+        // SAFETY: so many were written, run by run, each all of its elements: now, or when they were asked for last.
+        unsafe { &*(&raw const buffer.bytes[..written] as *const [u8]) }
+    }
+
+    /// Those of one run.
+    fn write_run<'b>(&self, first: usize, run: LoopDim, to: &'b mut [MaybeUninit<u8>]) -> &'b [u8] {
+        let (to, at) = (&mut to[..run.size], |n: usize| first.wrapping_add_signed(n as isize * run.stride));
+        let byte = |n: usize| MaybeUninit::new(u8::from(self.mask.at(at(n))));
+        match run.stride {
+            0 => to.fill(byte(0)),
+            // By vectors, as a copy of ones.
+            1 => {
+                for (n, to) in to.chunks_mut(ONES.len()).enumerate() {
+                    let presence = self.mask.from(first + n * ONES.len());
+                    // SAFETY: there are as many ones as a chunk has places.
+                    unsafe { self.copier.copy(ONES.as_ptr(), 1, presence, 0, to) };
+                }
+            }
+            _ => to.iter_mut().enumerate().for_each(|(n, to)| *to = byte(n)),
+        }
+        // SAFETY: all of them were written.
+        unsafe { &*(&raw const *to as *const [u8]) }
+    }
+}
+
+/// How many bytes bits of so many elements take, with their padding.
+fn bytes_of_bits(elements: usize) -> usize {
+    elements.div_ceil(8).saturating_add(InputMask::PADDING)
+}
+
+/// What is copied, to have a byte of 1 for each element that is there.
+static ONES: [u8; 512] = [1; 512];
+
+/// Whether something is true of all bytes: a cache line of them at a time, to the first of which it is not.
+#[inline(always)]
+fn are_all(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
+    let (lines, rest) = bytes.as_chunks::<64>();
+    lines.iter().all(|line| line.iter().fold(true, |all, &byte| all & is(byte))) && rest.iter().all(|&byte| is(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::tiles::for_each_tile;
+    use crate::layout::{AxisSet, Window};
+    use crate::{AxisDirection, Layout, Mask};
+
+    /// Bits of any offset, bytes, and bytes at strides say the same of each element, as runs, as bytes and as bits; and
+    /// whether that is one answer for all.
+    #[test]
+    fn all_formats_say_the_same() {
+        let sizes = [3, 5, 80];
+        for density in [0, 1, 50, 99, 100] {
+            let bools: Vec<bool> = (0..1200_u64).map(|n| n * n * 7919 % 101 % 100 < density).collect();
+            let bytes: Vec<u8> = bools.iter().enumerate().map(|(n, &is)| if is { n as u8 | 1 } else { 0 }).collect();
+            let spread: Vec<bool> = bools.iter().flat_map(|&is| [is, !is]).collect();
+            let strided = Layout::strided(&sizes, &[800, 160, 2], 0).unwrap();
+            let mut masks = vec![Mask::bools(&bools), Mask::bytes(&bytes), Mask::strided(&spread, &strided)];
+            let bits: Vec<Vec<u8>> = (0..9)
+                .map(|offset| {
+                    let mut bits = vec![if density == 100 { 0xff } else { 0 }; (1200_usize + offset).div_ceil(8)];
+                    for (n, &is) in bools.iter().enumerate() {
+                        bits[(n + offset) / 8] =
+                            bits[(n + offset) / 8] & !(1 << ((n + offset) % 8)) | u8::from(is) << ((n + offset) % 8);
+                    }
+                    bits
+                })
+                .collect();
+            masks.extend(bits.iter().enumerate().map(|(offset, bits)| Mask::bits(bits, offset)));
+            let layouts = [[400, 80, 1], [1, 3, 15], [1200, 160, 2]];
+            for (mask, strides) in masks.iter().flat_map(|mask| layouts.map(|strides| (mask, strides))) {
+                let (mask, layout) = (mask.places(&sizes).unwrap(), Layout::strided(&sizes, &strides, 7).unwrap());
+                assert_eq!(are_all_there(&mask, &sizes), density == 100);
+                for (axes, direction) in [&[1_isize][..], &[0, 2], &[2], &[0, 1, 2]]
+                    .into_iter()
+                    .flat_map(|axes| AxisDirection::ALL.map(|direction| (axes, direction)))
+                {
+                    says_the_same(&bools, &mask, (&layout, AxisSet::new(axes, 3).unwrap(), direction));
+                }
+            }
+        }
+    }
+
+    fn says_the_same(
+        bools: &[bool],
+        mask: &MaskPlaces<'_>,
+        of_input @ (layout, axes, _): (&Layout, AxisSet, AxisDirection),
+    ) {
+        let sizes = layout.sizes();
+        // By the place in the input.
+        let mut is_there = vec![false; layout.required_len()];
+        for (n, &is) in bools.iter().enumerate() {
+            let at = [n / (sizes[1] * sizes[2]), n / sizes[2] % sizes[1], n % sizes[2]];
+            let along: isize = at.iter().zip(layout.strides()).map(|(&n, &stride)| n as isize * stride).sum();
+            is_there[(layout.offset() as isize + along) as usize] = is;
+        }
+        let kept: Vec<usize> = (0..3).map(|axis| if axes.contains(axis) { 1 } else { sizes[axis] }).collect();
+        let mut shape = CollapsedShape::EMPTY;
+        shape.collapse(of_input, &Layout::contiguous(&kept).unwrap(), Window::of_whole(sizes), Some(mask));
+        let mut buffer = PresenceBuffer::new();
+        for_each_tile(&shape, 90, &mut |tile| {
+            let loops = &TileLoops::of(tile, &shape, false);
+            let presence = TilePresence { mask, copier: MaskedCopier::PORTABLE, loops };
+            let (mut places, mut by_runs) = (Vec::new(), Vec::new());
+            presence.for_each_run(&mut buffer, |offset, run, presence| {
+                for n in 0..run.size {
+                    places.push((loops.start + offset + n as isize * run.stride) as usize);
+                    by_runs.push(u8::from(presence.at(n)));
+                }
+            });
+            let expected: Vec<u8> = places.iter().map(|&place| u8::from(is_there[place])).collect();
+            assert_eq!(places.len(), tile.outputs() * shape.reduced_dims().iter().map(|l| l.size).product::<usize>());
+            assert_eq!(by_runs, expected, "{mask:?}, {of_input:?}");
+            assert_eq!(presence.bytes(&mut buffer), expected, "{mask:?}, {of_input:?}");
+            let coverage = match (expected.contains(&0), expected.contains(&1)) {
+                (false, _) => Coverage::All,
+                (_, false) => Coverage::Nothing,
+                _ => Coverage::Some,
+            };
+            assert_eq!(presence.coverage(&mut buffer), coverage, "{mask:?}, {of_input:?}");
+            if let Some((bits, first)) = presence.bits(&mut buffer) {
+                for (&place, &byte) in places.iter().zip(&expected) {
+                    let n = first + place - loops.start as usize;
+                    assert_eq!(bits[n / 8] >> (n % 8) & 1, byte, "{mask:?}, {of_input:?}");
+                }
+            }
+        });
+    }
+}
