@@ -60,7 +60,7 @@ pub(crate) struct Groups {
     len: usize,
 }
 
-/// The bytes of both sides that all passes go through before the next do. See docs/tuning.md#not-measured.
+/// The bytes of both sides that all passes go through before the next do. Not measured.
 const BATCH_BYTES: usize = 16 << 10;
 
 /// The most pairs in a batch: of values and indices of one byte.

@@ -203,7 +203,7 @@ unsafe fn widen<S: Simd>(simd: S, places: &mut [MaybeUninit<u64>]) {
     }
 }
 
-/// How many are widened at a time. See docs/tuning.md#not-measured.
+/// How many are widened at a time. Not measured.
 const WIDENED: usize = 16;
 
 /// A hint: the compiler takes a branch that calls this to be rare.

@@ -75,7 +75,7 @@ const MAX_SHUFFLED_STEP: usize = 4;
 /// docs/tuning.md#min_segment_len.
 const MIN_SHUFFLED_LEN: usize = 256;
 
-/// Vectors that the rows of narrow columns lie side by side in. See docs/tuning.md#not-measured.
+/// Vectors that the rows of narrow columns lie side by side in. Not measured.
 pub(crate) const NARROW_VECTORS: usize = 2;
 
 /// How many rows of `width` outputs lie side by side: as many as are whole in each vector, and one more that is in

@@ -68,7 +68,7 @@ macro_rules! bits {
 
 bits!(u16 u32 u64);
 
-/// How many written values are checked at a time for one that is lost. See docs/tuning.md#not-measured.
+/// How many written values are checked at a time for one that is lost. Not measured.
 const CHECKED: usize = 64;
 
 /// Those of which bits are lost: of floats with `DIGITS` digits, NaN, and if `ZEROS`, zeros.
@@ -137,8 +137,7 @@ unsafe fn read_all<B: Copy, const N: usize>(
     }
 }
 
-/// How many values are read at a time, where an iteration of the loop costs as much as one of them. See
-/// docs/tuning.md#not-measured.
+/// How many values are read at a time, where an iteration of the loop costs as much as one of them. Not measured.
 const SOME: usize = 8;
 
 /// The values of outputs that are `step` elements apart, from `first` on, `N` at a time.

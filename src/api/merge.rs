@@ -167,7 +167,7 @@ impl Merge {
     }
 }
 
-/// How many partials are taken apart at a time. See docs/tuning.md#not-measured.
+/// How many partials are taken apart at a time. Not measured.
 const BATCH_LEN: usize = 256;
 
 fn take_apart<T: Copy, I: Copy>(partials: &[Partial<T, I>], values: &mut [T], indices: &mut [I]) {

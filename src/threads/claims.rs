@@ -4,8 +4,7 @@
 
 use super::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The most shares that parts are divided into. More tasks than that begin with the share of another. See
-/// docs/tuning.md#not-measured.
+/// The most shares that parts are divided into. More tasks than that begin with the share of another. Not measured.
 const MAX_SHARES: usize = 32;
 
 /// Parts of a call, numbered from 0, in contiguous shares: one for each task to begin with.
@@ -39,7 +38,7 @@ impl<'a> Claims<'a> {
     /// So many parts for so many tasks, none of which is claimed, while a function runs.
     pub(crate) fn with(parts: usize, tasks: usize, run: impl FnOnce(&Claims<'_>)) {
         /// How many there are changes no answer, only how often threads meet at a counter. Of the many, a short call
-        /// would take longer to begin. See docs/tuning.md#not-measured.
+        /// would take longer to begin. Not measured.
         const FEW: usize = 4;
         let (few, many): ([Share; FEW], [Share; MAX_SHARES]);
         let shares = if tasks <= FEW {

@@ -139,5 +139,5 @@ impl DenseRuns {
     }
 }
 
-/// The most outputs of the runs that are transposed at a time. See docs/tuning.md#not-measured.
+/// The most outputs of the runs that are transposed at a time. Not measured.
 pub(super) const DENSE_OUTPUTS: usize = 1024;

@@ -47,11 +47,11 @@ const MAX_CONTIGUOUS_BYTES: usize = 2 << 10;
 /// eight at a time. See docs/tuning.md#min_streaming_bytes.
 const MIN_STREAMING_BYTES: usize = 384;
 
-/// The most bytes of contiguous rows that are reduced in one pass even where longer ones would be streamed. See
-/// docs/tuning.md#not-measured.
+/// The most bytes of contiguous rows that are reduced in one pass even where longer ones would be streamed.
+/// Not measured.
 const MAX_ONE_PASS_BYTES: usize = 1 << 10;
 
-/// The most bytes that many rows span which are reduced in one pass. See docs/tuning.md#not-measured.
+/// The most bytes that many rows span which are reduced in one pass: any L2 cache holds them. Not measured.
 const MAX_RESIDENT_BYTES: usize = 256 << 10;
 
 impl ColumnSchedule {

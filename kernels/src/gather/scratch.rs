@@ -7,8 +7,7 @@ use crate::memory::walk::SegmentIter;
 use crate::simd::transpose::TransposeOps;
 use core::mem::MaybeUninit;
 
-/// The size of the buffer: half of a small L1 cache, so that what is read through it stays there too. See
-/// docs/tuning.md#not-measured.
+/// The size of the buffer: half of a small L1 cache, so that what is read through it stays there too. Not measured.
 pub const SCRATCH_BYTES: usize = 8192;
 
 #[repr(C, align(64))]

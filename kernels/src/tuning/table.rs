@@ -100,7 +100,7 @@ pub const MAX_READ_STREAMS: usize = 6;
 /// The longest block of any ISA: eight vectors of the longest.
 pub const MIN_STREAM_BYTES: usize = 512;
 
-/// The shortest huge rows, in bytes. See docs/tuning.md#not-measured.
+/// The shortest huge rows, in bytes: a row alone counts as beyond L2 from there on. Not measured.
 pub(crate) const MIN_HUGE_ROW_BYTES: usize = 1 << 20;
 
 /// The most rows that a lane of 8 bits can count, as it does in one pass over columns.
