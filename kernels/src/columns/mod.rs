@@ -59,14 +59,25 @@
 //!     widen the row numbers into 32-bit positions       also whenever they would overflow
 //! ```
 //!
-//! Panels also take several reduced loops, of which the fastest one is the segment, and any number of rows.
+//! So there are three orders to go over rows and tiles:
+//!
+//! ```text
+//! resident                 eight rows at a time         streaming
+//!         tile A  B  C              tile A  B  C                tile A  B  C
+//! row 0        1  4  7     rows 0-7      1  2  3        row 0        1  2  3
+//! row 1        2  5  8     rows 8-15     4  5  6        row 1        4  5  6
+//! row 2        3  6  9     rows 16-23    7  8  9        row 2        7  8  9
+//! ```
+//!
+//! Panels also take several reduced loops, of which the fastest one is the segment, and any number of rows. A panel
+//! ends early once nothing can be better in any of its columns, which is looked at whenever its rows have doubled.
 //!
 //! # The schedule (`schedule.rs`)
 //!
 //! Which of these it is, how wide a panel is, and what is prefetched meanwhile, is decided once for a call, from the
 //! loops and the [tuning](crate::tuning). No answer depends on it.
 //!
-//! Under a mask there is one pass alone. Of both functions at once, two panels take some rows in turn.
+//! Under a mask there is one pass alone.
 //!
 //! # Narrow columns (`narrow.rs`)
 //!

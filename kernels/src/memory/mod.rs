@@ -17,7 +17,15 @@
 //! innermost loop above, so that the first best element is the one that is visited first.
 //!
 //! Only the elements that the loops reach may be read. Memory between them may belong to somebody else, so a load goes
-//! beyond an element only where all elements are contiguous (`KernelArgs::contiguous_end`).
+//! beyond an element only where all elements are contiguous (`KernelArgs::contiguous_end`). Else what is shorter than a
+//! vector is loaded by a masked load, if the ISA has one that reads nothing else, or by words (`simd/partial_load.rs`).
+//! So there are no loops over remainders: the last load ends with the last element, and overlaps the one before.
+//!
+//! ```text
+//! elements   0 1 2 3 4 5 6 7 8 9 10       vectors of 4 lanes
+//! loads      [-----] [-----]
+//!                          [------]       element 7 is loaded twice
+//! ```
 //!
 //! # Masks (`mask.rs`)
 //!

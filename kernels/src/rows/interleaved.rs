@@ -1,5 +1,12 @@
 //! Outputs of several segments, searched as if they were one: see `mod.rs`. An accumulator is carried over from one
 //! segment to the next, and the place of the best is looked up in the end only.
+//!
+//! ```text
+//! images [2, 3, 4] over axes 0 and 2: output o has the segments (0, o) and (1, o)
+//!
+//! memory:       | 0,0 | 0,1 | 0,2 | 1,0 | 1,1 | 1,2 |
+//! output:          0     1     2     0     1     2        visited in this order, not 0 0 1 1 2 2
+//! ```
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::{self, is_one_segment};

@@ -30,10 +30,26 @@
 //!
 //! A block of four or eight vectors is first reduced by `max` alone. That leaves one comparison and one select for the
 //! block, which is why this runs at the speed of a plain maximum. At the end, the block of the best is searched for it.
-//! [`BlockAccumulator`](accumulator::BlockAccumulator) has this in a few lines.
+//! (Highway's `IndexOfMax` has the same loop with blocks of one vector, and so nothing to search in the end.)
 //!
-//! Block numbers are as wide as the elements, so a long segment of 8-bit elements is searched in parts of 255 blocks
-//! (`blocked.rs`). Vectors as long as a cache line are aligned (`blocks.rs`).
+//! ```text
+//! for b in 0..blocks:                                     the last block overlaps
+//!     m             = max of the vectors of block b       lane by lane
+//!     better        = m > best
+//!     best          = max(m, best)
+//!     block_of_best = select(better, b, block_of_best)
+//! value    = the largest lane of best
+//! b        = the smallest block_of_best of the lanes whose best is value
+//! position = the first element of block b that equals value
+//! ```
+//!
+//! [`BlockAccumulator`](accumulator::BlockAccumulator) has this in a few lines. Block numbers are as wide as the
+//! elements, so a long segment of 8-bit elements is searched in parts of 255 blocks (`blocked.rs`). Vectors as long as
+//! a cache line are aligned (`blocks.rs`): a load across the boundary of two lines costs two.
+//!
+//! A row ends early where nothing that follows can be better: after a NaN that wins, after the extreme of an 8-bit type
+//! (so after the first True or False). That is checked at distances that double. So at most as much again is read, and
+//! where there is no such element, there are few checks.
 //!
 //! `max` drops NaN. Every few blocks, and at the end, it is checked whether there was one. If NaN wins and one was
 //! seen, the answer is the first NaN, and the rest of the segment is not read. If NaN loses and no lane left the worst

@@ -2,6 +2,13 @@
 //! compared, then the winners of neighbouring pairs, and so on. Two rows share a vector after the first step, four
 //! after the second, and in the end each lane has the winner of one row. A step takes half of the operations of the
 //! one before, where a row alone takes as many; and none depends on data.
+//!
+//! ```text
+//! row a:  a0 a1 a2 a3  \   a01 a23 b01 b23  \
+//! row b:  b0 b1 b2 b3  /                     >   a  b  c  d
+//! row c:  c0 c1 c2 c3  \   c01 c23 d01 d23  /
+//! row d:  d0 d1 d2 d3  /
+//! ```
 
 use super::blocks::BlockedSegment;
 use super::segment::{Followed, Segment};
