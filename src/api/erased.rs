@@ -101,8 +101,8 @@ impl ErasedPlan {
         unsafe { BoundPlan::new(&self.exec, self.order(), self.input.required_len(), input) }
     }
 
-    /// What runs for elements of a type under a mask of the input: of which something is an output's. Where the mask has
-    /// them as far apart as the input does, the loops are the same, and nothing is planned anew.
+    /// What runs for elements of a type under a mask of the input, which has some. Where the mask has them as far apart
+    /// as the input does, the loops are the same, and nothing is planned anew.
     pub(crate) fn under(&self, mask: &MaskPlaces<'_>, element: DataType) -> ExecPlan {
         let axes = self.input.sizes().iter().zip(self.input.strides()).zip(mask.strides);
         let mut exec = if axes.into_iter().all(|((&size, &stride), of_mask)| size == 1 || stride == of_mask) {

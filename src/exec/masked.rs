@@ -129,8 +129,8 @@ impl<'a> MaskedFinder<'a> {
     /// The positions of the best elements, or [`NOTHING`]; and those elements, or bits of 0. There is a place for each.
     ///
     /// # Safety
-    /// - As for [`MaskedFinder::answer`], of a shape that reaches nothing that the plan does not. Integers have the size
-    ///   of elements.
+    /// - As for [`MaskedFinder::answer`], of a shape that reaches nothing that the plan does not.
+    /// - Integers have the size of elements.
     pub(super) unsafe fn find<'p, 'v, B: Bits>(
         &mut self,
         bound: &BoundPlan<'_>,
@@ -178,19 +178,14 @@ impl<'a> MaskedFinder<'a> {
         // SAFETY: a kernel writes every value: elements, which are integers of their size.
         let values = unsafe { &mut *(&raw mut *values as *mut [B]) };
         if coverage == Coverage::Some && values.iter().any(|&value| loser.is_like(value)) {
-            let worst =
-                values.iter_mut().zip(&mut *positions).enumerate().filter(|(_, (value, _))| loser.is_like(**value));
             let mut first = [MaybeUninit::uninit(); MAX_MASKED_OUTPUTS];
-            let first = first_there(&presence, buffer, (isa, strategy), &mut first[..tile.outputs()]);
-            for (n, (value, position)) in worst {
+            let first = first_there(&presence, buffer, (isa, strategy), &mut first[..positions.len()]);
+            let worst = values.iter_mut().zip(&mut *positions).enumerate();
+            for (n, (value, position)) in worst.filter(|(_, (value, _))| loser.is_like(**value)) {
+                let place = |first: u32| tile.input.place(n).wrapping_add_signed(offset_at(reduced, first as usize));
                 *position = first[n];
-                *value = match first[n] {
-                    NOTHING => B::zeroed(),
-                    // SAFETY: the caller's promise: it is what an output of the plan is chosen from.
-                    first => unsafe {
-                        input.read((tile.input.place(n) as isize + offset_at(reduced, first as usize)) as usize)
-                    },
-                };
+                // SAFETY: the caller's promise: it is what an output of the plan is chosen from.
+                *value = if first[n] == NOTHING { B::zeroed() } else { unsafe { input.read(place(first[n])) } };
             }
         }
         (positions, values)

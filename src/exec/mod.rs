@@ -35,7 +35,8 @@
 //! | `run.rs` | one output or many; on one thread or several |
 //! | `row.rs` | one contiguous row: a plain loop or a kernel, also for slices without a plan |
 //! | `parallel.rs` | a call on several threads, in parts |
-//! | `search.rs` | a loop over tiles, by one order or two |
+//! | `search.rs` | what a call answers: plans, bound to an input |
+//! | `find.rs` | a loop over tiles, by one order or two |
 //! | `split.rs` | plans with split loops: partial answers are found and merged |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
@@ -53,6 +54,7 @@
 //! `OutputSlice` may be lent, by who says that no two tasks write to one place.
 
 mod call;
+mod find;
 mod input;
 mod masked;
 mod outputs;

@@ -2,7 +2,8 @@
 //! it writes what no other part does, or is merged with all others, in any order.
 #![allow(unsafe_code)]
 
-use super::search::{Search, run_distinct};
+use super::find::run_distinct;
+use super::search::Search;
 use super::slices::OutputSlices;
 use super::split::{Best, Settled, find_best, max_windows, run_split};
 use crate::planner::{Division, ExecPlan, OutputParts, Parts, ReductionParts};

@@ -1,5 +1,5 @@
-//! Which elements of a tile are there: as bytes packed in the order of memory, as bits at the places of the elements, or
-//! run by run. Nothing here knows of elements.
+//! Which elements of a tile are there: as bytes packed in the order of memory, as bits at the places of the elements,
+//! or run by run. Nothing here knows of elements.
 #![allow(unsafe_code)]
 
 use super::tiles::{Grid, OutputTile};

@@ -3,10 +3,11 @@
 #![allow(unsafe_code)]
 
 use super::call::KernelCall;
+use super::find::{find_both, run_distinct};
 use super::input::BoundPlan;
 use super::parallel::run_divided;
 use super::row::find_in_contiguous;
-use super::search::{Search, find_both, run_distinct};
+use super::search::Search;
 use super::slices::{OutputSlices, Steps};
 use super::tiles::Grid;
 use super::values::Values;
@@ -115,7 +116,7 @@ fn write_one(bound: &BoundPlan<'_>, position: u32, output: usize, slices: &mut O
 }
 
 /// Up to so many bytes are read by the kernel for both without a pause: rows in the order of memory, in a part of a
-/// second. See docs/tuning.md#not-measured.
+/// second. Not measured.
 const MAX_BYTES_OF_BOTH: usize = 2 << 30;
 
 /// How the call is divided among threads, or between its pauses; or where no kernel is for both, so that a cache holds

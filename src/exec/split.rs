@@ -357,7 +357,7 @@ unsafe fn write_best(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::search::run_distinct;
+    use crate::exec::find::run_distinct;
     use crate::exec::write::copy_answers;
     use crate::planner::takes;
     use crate::reference::arg_reduce;

@@ -11,8 +11,8 @@ pub(super) use crate::planner::TILE;
 /// docs/tuning.md#tile.
 pub(super) const INDEX_TILE: usize = 2048;
 
-/// How many bytes of positions a tile has at most that go through a buffer: where the output is transposed, as many rows
-/// as a cache line has indices, each [`MIN_TILE_WIDTH`] wide. See docs/tuning.md#tile.
+/// How many bytes of positions a tile has at most that go through a buffer. Where the output is transposed, that is as
+/// many rows as a cache line has indices, each [`MIN_TILE_WIDTH`] wide. See docs/tuning.md#tile.
 pub(super) const POSITION_BUFFER_BYTES: usize = 16 << 10;
 
 /// How many bytes of values a tile has at most that go through a buffer. See docs/tuning.md#tile.
@@ -48,12 +48,11 @@ pub(super) const DIRECT_TILE: usize = 1 << 14;
 /// docs/tuning.md#tile.
 pub(super) const MAPPED_TILE: usize = 1 << 12;
 
-/// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near. See
-/// docs/tuning.md#not-measured.
+/// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near.
+/// Not measured.
 pub(super) const NEAR_BYTES: usize = 128 << 10;
 
-/// The fewest outputs of such a tile: with fewer, a call would be much of its time. See
-/// docs/tuning.md#not-measured.
+/// The fewest outputs of such a tile: with fewer, a call would be much of its time. Not measured.
 pub(super) const MIN_READ_OUTPUTS: usize = 64;
 
 /// Of rows of so many bytes each, `width` of them side by side: the outputs of a tile for the best elements to be read

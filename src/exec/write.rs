@@ -132,7 +132,7 @@ impl IndexSteps {
     }
 }
 
-/// Fewer indices than this are written one after another: a call takes longer. See docs/tuning.md#not-measured.
+/// Fewer indices than this are written one after another: a call takes longer. Not measured.
 const MIN_VECTOR_WRITE: usize = 16;
 
 /// How positions become indices, where those fit 32 bits and their steps are even. (They are not where broadcast axes

@@ -5,15 +5,14 @@ use super::nest::ReducedLoop;
 use crate::MAX_RANK;
 
 /// The fewest elements that are left to a partial answer where loops are split off for the order of memory: fewer take
-/// longer to merge than to find far apart. See docs/tuning.md#not-measured.
+/// longer to merge than to find far apart. Not measured.
 const MIN_CHAIN_LEN: usize = 8;
 
-/// How many contiguous elements are enough for columns whose rows are read in any order. See
-/// docs/tuning.md#not-measured.
+/// How many contiguous elements are enough for columns whose rows are read in any order. Not measured.
 const MIN_CONTIGUOUS_LEN: usize = 64;
 
 /// Where there are fewer, how many times as many elements a chain must visit without the loop that is next to them in
-/// memory. See docs/tuning.md#not-measured.
+/// memory. Not measured.
 const NEAR_WEIGHT: usize = 4;
 
 /// Which of the reduced loops (given in the order of the index) stay, as bits, where memory has them in another order:

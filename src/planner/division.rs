@@ -18,30 +18,29 @@ use crate::threads::claims::share_start;
 use argreduce_kernels::{LoopDim, Strategy, Tuning, WorkingSet, offset_at};
 use std::fmt;
 
-/// How many parts a task begins with at most, so that others can take some of them where a thread is late. See
-/// docs/tuning.md#not-measured.
+/// How many parts a task begins with at most, so that others can take some of them where a thread is late.
+/// Not measured.
 const PARTS_PER_TASK: usize = 8;
 
 /// How many times the bytes that are worth a task a part reads at least, unless it is all of its task: each part costs
-/// a little. See docs/tuning.md#not-measured.
+/// a little. Not measured.
 const MIN_PART: usize = 4;
 
-/// The bytes of a part that several plans read, one after another: of L2 a quarter, or less. See
-/// docs/tuning.md#not-measured.
+/// The bytes of a part that several plans read, one after another: of L2 a quarter, or less. Not measured.
 const SHARED_PART_BYTES: usize = 128 << 10;
 
 /// How many bytes of each row a part of columns has at least, if the rows are read from memory: of fewer, neighbouring
-/// rows would be read as slowly as elements that are far from each other. See docs/tuning.md#not-measured.
+/// rows would be read as slowly as elements that are far from each other. Not measured.
 const MIN_FAR_COLUMN_BYTES: usize = 8 << 10;
 
 /// The longest vectors, in elements: fewer neighbours are no columns.
 const MAX_LANES: usize = 64;
 
 /// About how many bytes are read between two pauses: by the slowest kernels, in a small part of a second; and so many
-/// that a part more costs nothing beside them. See docs/tuning.md#not-measured.
+/// that a part more costs nothing beside them. Not measured.
 const PAUSE_BYTES: usize = 16 << 20;
 
-/// The shortest slabs of a reduction, in elements: long enough for each strategy. See docs/tuning.md#not-measured.
+/// The shortest slabs of a reduction, in elements: long enough for each strategy. Not measured.
 const MIN_SLAB_LEN: usize = 128;
 
 /// A call that several tasks share.

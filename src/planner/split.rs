@@ -14,8 +14,8 @@ use super::nest::{MAX_LOOPS, ReducedLoop, count, reversed};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 
-/// How far apart the slabs of a loop begin, which are all as long: at most `max_len`, but one step at least. What is left
-/// after the last whole one makes all of them longer. So that they overlap by little, tries some distances.
+/// How far apart the slabs of a loop begin, which are all as long: at most `max_len`, but one step at least. What is
+/// left after the last whole one makes all of them longer. So that they overlap by little, tries some distances.
 fn apart_within(size: usize, max_len: usize) -> usize {
     let longest = max_len - max_len / MIN_OVERLAP;
     let tried = [size / size.div_ceil(max_len)].into_iter().chain((1..=longest).rev().take(MAX_TRIES));
@@ -32,8 +32,10 @@ fn apart_within(size: usize, max_len: usize) -> usize {
     best
 }
 
-/// Slabs share one step of so many, or fewer, if that can be had by trying so many distances. Not measured.
+/// Slabs share one step of so many, or fewer, if that can be had. Not measured.
 const MIN_OVERLAP: usize = 16;
+
+/// By trying so many distances: each takes a division. Not measured.
 const MAX_TRIES: usize = 64;
 
 /// How many slabs a loop is cut into: as many as are wanted, or fewer, so that they overlap by no more than a quarter
