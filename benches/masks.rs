@@ -52,6 +52,25 @@ fn main() {
         )+};
     }
     without!(u8 i16 f16 f32 f64 i64);
+    println!("{:<34}{:>7}{}", "ns", "none", DENSITIES.map(|density| format!("{density:>7}")).concat());
+    let small = [(vec![16], 0), (vec![64], 0), (vec![64, 64], 1), (vec![64, 64], 0)];
+    for ((sizes, axis), format) in small.iter().flat_map(|shape| ["bits", "bools"].map(|format| (shape, format))) {
+        let line = format!("f32 small {sizes:?} {axis} {format}");
+        if is_wanted(&line) {
+            let (layout, n) = (Layout::contiguous(sizes).unwrap(), sizes.iter().product());
+            let (data, plan) = (random::<f32>(n), ArgReduce::argmax(&layout).axes(&[*axis]).fill(-1));
+            let plan = plan.plan::<f32, i64>().unwrap();
+            let mut indices = vec![0; plan.output_layout().required_len()];
+            let mut ns = vec![time(|| plan.run(black_box(&data), &mut indices).unwrap())];
+            ns.extend(DENSITIES.map(|density| {
+                let there = mask(density, n);
+                let bits = bits(&there);
+                let mask = if format == "bits" { Mask::bits(&bits, 0) } else { Mask::bools(&there) };
+                time(|| plan.run(argreduce::input(black_box(&data)).masked(black_box(mask)), &mut indices).unwrap())
+            }));
+            println!("{line:<34}{}", ns.iter().map(|time| format!("{:>7.0}", time.as_nanos())).collect::<String>());
+        }
+    }
     println!("{:<34}{}", "of argminmax's speed", DENSITIES.map(|density| format!("{density:>7}")).concat());
     for bytes in [4 << 10, 64 << 10, 192 << 10, 1 << 20, 96 << 20] {
         macro_rules! beside {

@@ -94,28 +94,37 @@ impl<'a> Mask<'a> {
         Mask { bytes: there, kind: Kind::Bytes { layout: Some(layout), unit: "bytes" } }
     }
 
-    /// Where the mask of an input of these sizes is, if it is long enough.
-    pub(crate) fn places(self, sizes: &[usize]) -> Result<MaskPlaces<'a>, Error> {
-        let packed = Layout::contiguous(sizes)?;
-        let (layout, format, start, unit) = match self.kind {
-            Kind::Bits(offset) => (&packed, MaskFormat::Bits, offset, "bits"),
-            Kind::Bytes { layout, unit } => (layout.unwrap_or(&packed), MaskFormat::Bytes, 0, unit),
+    /// Where the mask of an input with this layout is, if it is long enough.
+    pub(crate) fn places(self, input: &Layout) -> Result<MaskPlaces<'a>, Error> {
+        let (sizes, mut strides) = (input.sizes(), [0; MAX_RANK]);
+        let (format, start, unit) = match self.kind {
+            Kind::Bits(offset) => (MaskFormat::Bits, offset, "bits"),
+            Kind::Bytes { layout, unit } => (MaskFormat::Bytes, layout.map_or(0, Layout::offset), unit),
         };
-        let found = layout.sizes();
-        if found.len() != sizes.len() {
-            return Err(Error::MaskRank { expected: sizes.len(), found: found.len() });
-        }
-        if let Some(axis) = (0..sizes.len()).find(|&axis| found[axis] != sizes[axis]) {
-            return Err(Error::MaskSize { axis, expected: sizes[axis], found: found[axis] });
-        }
+        let required = if let Kind::Bytes { layout: Some(layout), .. } = self.kind {
+            let found = layout.sizes();
+            if found.len() != sizes.len() {
+                return Err(Error::MaskRank { expected: sizes.len(), found: found.len() });
+            }
+            if let Some(axis) = (0..sizes.len()).find(|&axis| found[axis] != sizes[axis]) {
+                return Err(Error::MaskSize { axis, expected: sizes[axis], found: found[axis] });
+            }
+            strides[..sizes.len()].copy_from_slice(layout.strides());
+            layout.required_len()
+        } else {
+            // Packed. A layout that has elements has no more than an `isize` counts.
+            let mut step = 1_isize;
+            for (stride, &size) in strides[..sizes.len()].iter_mut().zip(sizes).rev() {
+                *stride = step;
+                step = step.wrapping_mul(size as isize);
+            }
+            input.element_count().saturating_add(start)
+        };
         let len = self.bytes.len().saturating_mul(if format == MaskFormat::Bits { 8 } else { 1 });
-        let required = if layout.element_count() == 0 { 0 } else { layout.required_len().saturating_add(start) };
-        if len < required {
+        if len < required && input.element_count() > 0 {
             return Err(Error::MaskTooShort { unit, required, len });
         }
-        let mut strides = [0; MAX_RANK];
-        strides[..sizes.len()].copy_from_slice(layout.strides());
-        Ok(MaskPlaces { bytes: self.bytes, format, start: start + layout.offset(), strides })
+        Ok(MaskPlaces { bytes: self.bytes, format, start, strides })
     }
 }
 

@@ -101,23 +101,23 @@ impl ErasedPlan {
         unsafe { BoundPlan::new(&self.exec, self.order(), self.input.required_len(), input) }
     }
 
-    /// What runs for elements of a type under a mask of the input, which has some. Where the mask has them as far apart
-    /// as the input does, the loops are the same, and nothing is planned anew.
-    pub(crate) fn under(&self, mask: &MaskPlaces<'_>, element: DataType) -> ExecPlan {
-        let axes = self.input.sizes().iter().zip(self.input.strides()).zip(mask.strides);
-        let mut exec = if axes.into_iter().all(|((&size, &stride), of_mask)| size == 1 || stride == of_mask) {
-            let first = self.exec.shape().input.start.wrapping_sub(self.input.offset());
-            self.exec.under(mask.start.wrapping_add(first))
+    /// Makes `exec`, which is a copy of this plan's, what runs for elements of a type under a mask of the input, which
+    /// has some. Where the mask has them as far apart as the input does, the loops are the same, and nothing is planned
+    /// anew. In place, because to move a plan would take as long as to answer a short row.
+    pub(crate) fn put_under(&self, mask: &MaskPlaces<'_>, element: DataType, exec: &mut ExecPlan) {
+        let mut axes = self.input.sizes().iter().zip(self.input.strides()).zip(mask.strides);
+        if axes.all(|((&size, &stride), of_mask)| size == 1 || stride == of_mask) {
+            let first = exec.shape().input.start.wrapping_sub(self.input.offset());
+            exec.put_under(mask.start.wrapping_add(first));
         } else {
             let of_input = (&self.input, self.axes, self.direction);
             // All of it by the plan's ISA, as what is forced.
-            let (isa, mut exec) = (PlanIsa { widest: self.isa, is_forced: true }, ExecPlan::EMPTY);
+            let isa = PlanIsa { widest: self.isa, is_forced: true };
+            *exec = ExecPlan::EMPTY;
             let planned = exec.plan(of_input, (&self.output, self.window()), Some(mask), isa, element, self.order());
             planned.expect("the ISA is there, as for the plan");
-            exec
-        };
+        }
         exec.cut_for_mask();
-        exec
     }
 
     #[inline(always)]

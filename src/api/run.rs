@@ -81,7 +81,7 @@ impl ErasedPlan {
     /// Checks the input and its mask, before anything is made that is as large as a hostile shape says.
     pub(crate) fn check_input(&self, input: &ErasedInput<'_>) -> Result<(), Error> {
         self.check_elements(input.elements)?;
-        input.mask.map_or(Ok(()), |mask| mask.places(self.input().sizes()).map(|_| ()))
+        input.mask.map_or(Ok(()), |mask| mask.places(self.input()).map(|_| ()))
     }
 
     /// As [`ErasedPlan::check_input`], of partial answers or others.
@@ -199,7 +199,7 @@ impl<'a, const N: usize> Plans<'a, N> {
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
         let (plan, has_outputs) = (self.plans[0], self.check(named, elements, &slices)?);
-        let mask = mask.places(plan.input().sizes())?;
+        let mask = mask.places(plan.input())?;
         if !has_outputs {
             return Ok(());
         }
@@ -234,7 +234,7 @@ impl<'a, const N: usize> Plans<'a, N> {
         steps: Steps,
     ) -> Result<(), Error> {
         let (plan, outputs) = (self.plans[0], self.plans[0].output().element_count());
-        let mask = input.mask.map(|mask| mask.places(plan.input().sizes())).transpose()?;
+        let mask = input.mask.map(|mask| mask.places(plan.input())).transpose()?;
         if outputs == 0 {
             return Ok(());
         }
@@ -276,7 +276,10 @@ impl<'a, const N: usize> Plans<'a, N> {
         mask: CallMask<'_>,
         run: impl FnOnce(Search<'_, N>),
     ) -> Option<usize> {
-        let exec = self.plans.map(|plan| plan.under(mask.places(), elements.data_type()));
+        let mut exec = self.plans.map(|plan| *plan.exec());
+        for (plan, exec) in self.plans.into_iter().zip(&mut exec) {
+            plan.put_under(mask.places(), elements.data_type(), exec);
+        }
         let bounds = array::from_fn(|n| {
             let required_len = self.plans[n].input().required_len();
             // SAFETY: each was made for the layout of its plan.

@@ -3,7 +3,7 @@
 
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
 use super::input::BoundPlan;
-use super::masked::{CallMask, MaskedFinder};
+use super::masked::{CallMask, MaskBuffers, MaskedFinder};
 use super::outputs::OutputSlice;
 use super::search::Search;
 use super::slices::{Indices, OutputSlices};
@@ -115,7 +115,8 @@ fn run_distinct_masked<const N: usize>(
     mask: &CallMask<'_>,
     slices: &mut [&mut OutputSlices<'_>; N],
 ) {
-    let (plan, mut finder) = (search.plan(), MaskedFinder::new(mask));
+    let (plan, mut buffers) = (search.plan(), MaskBuffers::new());
+    let mut finder = MaskedFinder::new(mask, &mut buffers);
     for_each_tile(plan.shape(), plan.max_masked_outputs(), &mut |tile| {
         // SAFETY: as in `run_distinct`.
         search

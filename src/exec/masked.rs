@@ -7,23 +7,24 @@
 //!     some is:                in place of what is not there, what never wins
 //!                             positions, values = kernel(the input, under bits), if rows or columns take them
 //!                             positions, values = kernel(a copy), if not
-//!                             where what never wins has won: the first that is there, or NOTHING
+//!                             where what never wins has won: the same by the opposite order, or NOTHING
 //! ```
 //!
 //! What never wins is the worst number; or NaN, where that loses. If an output gets that, then all that is there is as
-//! bad, and so the first of it is the answer: `argmax` of the mask.
+//! bad, and so the first of it is the answer: the best by the opposite order, by which NaN wins. Of a reduction in
+//! several tiles, that is asked only if no tile has anything better.
 #![allow(unsafe_code)]
 
 use super::call::{KernelCall, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
 use super::presence::{Coverage, PresenceBuffer, TileLoops, TilePresence};
-use super::slices::OutputSlices;
-use super::tiles::{Buffer, OutputTile};
+use super::slices::{Indices, OutputSlices, for_width};
+use super::tiles::{Buffer, Grid, OutputTile};
 use crate::mask::MaskPlaces;
-use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_OUTPUTS};
-use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
+use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS};
+use crate::{DataType, Element, Index, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::{
-    IndexBits, InputMask, LoopDim, MaskedCopier, Strategy, WorkingSet, kernel, offset_at, with_bits, with_element_type,
+    IndexBits, InputMask, Kernel, LoopDim, MaskedCopier, Strategy, WorkingSet, kernel_of, with_bits, with_element_type,
 };
 use bytemuck::Pod;
 use std::mem::MaybeUninit;
@@ -55,8 +56,23 @@ impl<'a> CallMask<'a> {
         (first != usize::MAX).then_some(first)
     }
 
+    /// Writes the indices of those outputs of a tile of which nothing is there.
+    fn write_nothing(&self, tile: &OutputTile, is_nothing: &[bool], indices: &mut Indices<'_>) {
+        let [Grid { start, dims: [outer, inner] }, values] = [tile.output, tile.values];
+        let mut first = usize::MAX;
+        for (o, row) in is_nothing.chunks_exact(inner.size).enumerate() {
+            let [to, value] =
+                [(start, outer), (values.start, values.dims[0])].map(|(at, l)| at + o as isize * l.stride);
+            for_width!(&mut *indices, indices => for (i, _) in row.iter().enumerate().filter(|(_, is)| **is) {
+                indices.set((to + i as isize * inner.stride) as usize, Index::at(self.fill as isize, 0, 0));
+                first = first.min((value + i as isize * values.dims[1].stride) as usize);
+            });
+        }
+        self.first_nothing.fetch_min(first, Relaxed);
+    }
+
     /// Writes an output of which nothing is there: to places of the indices and of the values.
-    pub(super) fn write_nothing(&self, output: usize, value: usize, slices: &mut OutputSlices<'_>) {
+    pub(super) fn write_one_nothing(&self, output: usize, value: usize, slices: &mut OutputSlices<'_>) {
         slices.indices.set(output, self.fill as isize, 0, 0);
         slices.values.iter_mut().for_each(|values| values.clear(value, 1, 1));
         self.first_nothing.fetch_min(value, Relaxed);
@@ -66,11 +82,52 @@ impl<'a> CallMask<'a> {
 /// The position of an output of which nothing is there: none has so many elements.
 pub(super) const NOTHING: u32 = u32::MAX;
 
-/// What one thread finds under a mask, and its buffers.
+/// What one thread copies a tile to, and what it says of which elements are there. Large: to be made in an outlined
+/// function.
+pub(super) struct MaskBuffers {
+    elements: [MaybeUninit<u64>; MASKED_BYTES / 8],
+    presence: [MaybeUninit<u8>; MAX_MASKED_LEN],
+}
+
+impl MaskBuffers {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        MaskBuffers { elements: [MaybeUninit::uninit(); _], presence: [MaybeUninit::uninit(); _] }
+    }
+}
+
+/// A kernel, and the order by which it finds.
+#[derive(Clone, Copy)]
+pub(super) struct OrderedKernel {
+    order: Order,
+    isa: Isa,
+    strategy: Strategy,
+    kernel: Kernel,
+}
+
+impl OrderedKernel {
+    /// Of a plan. `None` where each output has one element.
+    pub(super) fn of(bound: &BoundPlan<'_>) -> Option<Self> {
+        let (isa, strategy, kernel) = bound.kernel()?;
+        Some(OrderedKernel { order: bound.order(), isa, strategy, kernel })
+    }
+
+    /// The one that finds, of what is all as bad as what never wins by this one, the first that is there: because that
+    /// wins by the opposite order.
+    pub(super) fn of_worst(self, bound: &BoundPlan<'_>) -> Self {
+        let OrderedKernel { order: (function, _), isa, strategy, .. } = self;
+        let (policy, is_max) = (NanPolicy::Propagate, function == ReduceFunction::ArgMax);
+        let opposite = if is_max { ReduceFunction::ArgMin } else { ReduceFunction::ArgMax };
+        let kernel = kernel_of(bound.input().data_type(), isa, strategy, opposite, policy);
+        OrderedKernel { order: (opposite, policy), kernel: kernel.expect("there is one of each order"), ..self }
+    }
+}
+
+/// What one thread finds under a mask.
 pub(super) struct MaskedFinder<'a> {
     mask: &'a CallMask<'a>,
-    elements: [MaybeUninit<u64>; MASKED_BYTES / 8],
-    presence: PresenceBuffer,
+    elements: &'a mut [MaybeUninit<u64>],
+    presence: PresenceBuffer<'a>,
 }
 
 /// The integer of an element's width.
@@ -79,11 +136,8 @@ pub(super) trait Bits: IndexBits + Pod + PartialEq {}
 impl<B: IndexBits + Pod + PartialEq> Bits for B {}
 
 impl<'a> MaskedFinder<'a> {
-    /// Large: to be made in an outlined function.
-    #[inline(always)]
-    pub(super) fn new(mask: &'a CallMask<'a>) -> Self {
-        let elements = [MaybeUninit::uninit(); MASKED_BYTES / 8];
-        MaskedFinder { mask, elements, presence: PresenceBuffer::new() }
+    pub(super) fn new(mask: &'a CallMask<'a>, buffers: &'a mut MaskBuffers) -> Self {
+        MaskedFinder { mask, elements: &mut buffers.elements, presence: PresenceBuffer::new(&mut buffers.presence) }
     }
 
     /// Answers one tile of a plan under the mask.
@@ -107,7 +161,7 @@ impl<'a> MaskedFinder<'a> {
             (Buffer::<{ MAX_MASKED_OUTPUTS / 2 }>::new(), Buffer::<MAX_MASKED_OUTPUTS>::new());
         let (positions, values) = (positions.places(outputs), values.places::<B>(outputs));
         // SAFETY: the caller's promise.
-        let (positions, found) = unsafe { self.find(bound, plan.shape(), tile, positions, values) };
+        let (positions, found) = unsafe { self.find(bound, tile, positions, values) };
         if let Some(values) = &mut slices.values {
             // SAFETY: what was found are elements of that type, and nothing else is written.
             unsafe { values.bits::<B>() }.scatter(plan.writer(), tile.values, found);
@@ -121,37 +175,69 @@ impl<'a> MaskedFinder<'a> {
             *position = if *is_nothing { 0 } else { *position };
         }
         tile.write_indices(plan, positions, &mut slices.indices);
-        for n in (0..outputs).filter(|&n| is_nothing[n]) {
-            self.mask.write_nothing(tile.output.place(n), tile.values.place(n), slices);
-        }
+        self.mask.write_nothing(tile, &is_nothing[..outputs], &mut slices.indices);
     }
 
     /// The positions of the best elements, or [`NOTHING`]; and those elements, or bits of 0. There is a place for each.
     ///
     /// # Safety
-    /// - As for [`MaskedFinder::answer`], of a shape that reaches nothing that the plan does not.
-    /// - Integers have the size of elements.
-    pub(super) unsafe fn find<'p, 'v, B: Bits>(
+    /// - As for [`MaskedFinder::find_by`], of a shape that is the plan's.
+    unsafe fn find<'p, 'v, B: Bits>(
         &mut self,
         bound: &BoundPlan<'_>,
-        shape: &CollapsedShape,
         tile: &OutputTile,
         positions: &'p mut [MaybeUninit<u32>],
         values: &'v mut [MaybeUninit<B>],
     ) -> (&'p mut [u32], &'v mut [B]) {
-        let (input, reduced) = (bound.input(), shape.reduced_dims());
-        let Some((isa, strategy, kernel)) = bound.kernel() else {
+        let shape = bound.plan().shape();
+        let Some(search) = OrderedKernel::of(bound) else {
             // SAFETY: the caller's promise.
-            return unsafe { self.copy_each(input, tile, positions, values) };
+            return unsafe { self.copy_each(bound.input(), tile, positions, values) };
         };
+        // SAFETY: the caller's promise.
+        let (positions, values, has_lost) = unsafe { self.find_by(bound, search, shape, tile, positions, values) };
+        if has_lost {
+            let (mut others, mut other_values) =
+                ([MaybeUninit::uninit(); MAX_MASKED_OUTPUTS], [MaybeUninit::uninit(); MAX_MASKED_OUTPUTS]);
+            let others = (&mut others[..tile.outputs()], &mut other_values[..tile.outputs()]);
+            // SAFETY: as above.
+            let (others, other_values, _) =
+                unsafe { self.find_by(bound, search.of_worst(bound), shape, tile, others.0, others.1) };
+            let others = others.iter().zip(other_values);
+            for ((position, value), (&other, &mut other_value)) in positions.iter_mut().zip(&mut *values).zip(others) {
+                if *position == NOTHING {
+                    (*position, *value) = (other, other_value);
+                }
+            }
+        }
+        (positions, values)
+    }
+
+    /// The positions of the best elements by an order, and those elements; or [`NOTHING`] and bits of 0, where nothing
+    /// is there, or it is all as bad as what never wins. Whether there may be any of the latter. There is a place for
+    /// each.
+    ///
+    /// # Safety
+    /// - As for [`MaskedFinder::answer`], of a shape that reaches nothing that the plan does not.
+    /// - Integers have the size of elements.
+    unsafe fn find_by<'p, 'v, B: Bits>(
+        &mut self,
+        bound: &BoundPlan<'_>,
+        OrderedKernel { order, strategy, kernel, .. }: OrderedKernel,
+        shape: &CollapsedShape,
+        tile: &OutputTile,
+        positions: &'p mut [MaybeUninit<u32>],
+        values: &'v mut [MaybeUninit<B>],
+    ) -> (&'p mut [u32], &'v mut [B], bool) {
+        let (input, reduced) = (bound.input(), shape.reduced_dims());
         let are_columns = !matches!(strategy, Strategy::Rows | Strategy::SegmentedRows);
         let (loops, buffer) = (&TileLoops::of(tile, shape, are_columns), &mut self.presence);
         let presence = TilePresence { mask: &self.mask.places, copier: self.mask.copier, loops };
         let coverage = presence.coverage(buffer);
         if coverage == Coverage::Nothing {
-            return (write_all(positions, NOTHING), write_all(values, B::zeroed()));
+            return (write_all(positions, NOTHING), write_all(values, B::zeroed()), false);
         }
-        let loser = Loser::<B>::of(input.data_type(), bound.order());
+        let loser = Loser::<B>::of(input.data_type(), order);
         let places = Some(ValuePlaces::of_buffer(&mut *values, input.data_type()));
         // SAFETY: the tile is some of the plan's outputs, and its loops from there reach elements of the input, for
         // whose size its kernel is, as the caller promises. They visit no more than those of the plan.
@@ -168,7 +254,7 @@ impl<'a> MaskedFinder<'a> {
             }
             None => {
                 // SAFETY: as for the call.
-                let copy = unsafe { copy_tile(input, &presence, buffer, loser.bits, &mut self.elements) };
+                let copy = unsafe { copy_tile(input, &presence, buffer, loser.bits, self.elements) };
                 // SAFETY: the loops over a packed copy visit as many elements, all of which are there. Neighbours are
                 // neighbours in it, so that the strategy takes its loops as it does the tile's.
                 let call = unsafe { KernelCall::new(kernel, copy, loops.packed, loops.reduced(), WorkingSet::L2) };
@@ -177,32 +263,30 @@ impl<'a> MaskedFinder<'a> {
         };
         // SAFETY: a kernel writes every value: elements, which are integers of their size.
         let values = unsafe { &mut *(&raw mut *values as *mut [B]) };
-        if coverage == Coverage::Some && values.iter().any(|&value| loser.is_like(value)) {
-            let mut first = [MaybeUninit::uninit(); MAX_MASKED_OUTPUTS];
-            let first = first_there(&presence, buffer, (isa, strategy), &mut first[..positions.len()]);
-            let worst = values.iter_mut().zip(&mut *positions).enumerate();
-            for (n, (value, position)) in worst.filter(|(_, (value, _))| loser.is_like(**value)) {
-                let place = |first: u32| tile.input.place(n).wrapping_add_signed(offset_at(reduced, first as usize));
-                *position = first[n];
-                // SAFETY: the caller's promise: it is what an output of the plan is chosen from.
-                *value = if first[n] == NOTHING { B::zeroed() } else { unsafe { input.read(place(first[n])) } };
+        let has_lost = coverage == Coverage::Some && values.iter().any(|&value| loser.is_like(value));
+        if has_lost {
+            for (value, position) in values.iter_mut().zip(&mut *positions) {
+                let is_like = loser.is_like(*value);
+                *position = if is_like { NOTHING } else { *position };
+                *value = if is_like { B::zeroed() } else { *value };
             }
         }
-        (positions, values)
+        (positions, values, has_lost)
     }
 
-    /// As [`MaskedFinder::find`], with elements as they are.
+    /// As [`MaskedFinder::find_by`], with elements as they are.
     ///
     /// # Safety
     /// - As there. `T` is their type.
     pub(super) unsafe fn find_elements<'p, 'v, T: Element>(
         &mut self,
         bound: &BoundPlan<'_>,
+        search: OrderedKernel,
         shape: &CollapsedShape,
         tile: &OutputTile,
         positions: &'p mut [MaybeUninit<u32>],
         values: &'v mut [MaybeUninit<T>],
-    ) -> (&'p mut [u32], &'v mut [T]) {
+    ) -> (&'p mut [u32], &'v mut [T], bool) {
         assert!(T::DATA_TYPE == bound.input().data_type());
         with_bits!(size_of::<T>(), B => {
             // SAFETY: as many places for integers of their size and alignment, which elements alone are written to, or
@@ -210,8 +294,8 @@ impl<'a> MaskedFinder<'a> {
             let bits = unsafe { &mut *(&raw mut *values as *mut [MaybeUninit<B>]) };
             // SAFETY: the caller's promise; and what was found are elements.
             unsafe {
-                let (positions, found) = self.find(bound, shape, tile, positions, bits);
-                (positions, &mut *(&raw mut *found as *mut [T]))
+                let (positions, found, has_lost) = self.find_by(bound, search, shape, tile, positions, bits);
+                (positions, &mut *(&raw mut *found as *mut [T]), has_lost)
             }
         })
     }
@@ -238,32 +322,6 @@ impl<'a> MaskedFinder<'a> {
     }
 }
 
-/// Of what each output is chosen from, the position of the first that is there, or [`NOTHING`].
-#[inline(never)]
-fn first_there<'p>(
-    presence: &TilePresence<'_>,
-    buffer: &mut PresenceBuffer,
-    (isa, strategy): (Isa, Strategy),
-    positions: &'p mut [MaybeUninit<u32>],
-) -> &'p mut [u32] {
-    let (TileLoops { packed, .. }, reduced) = (presence.loops, presence.loops.reduced());
-    // Of lanes of another width, there may be too few outputs.
-    let takes = |strategy: &Strategy| strategy.takes(packed.dims[1], reduced, isa.vector_bytes());
-    let strategy = Some(strategy).filter(takes).unwrap_or(Strategy::GatheredColumns);
-    let kernel = kernel::<u8>(isa, strategy, ReduceFunction::ArgMax, NanPolicy::Propagate);
-    let (kernel, mut bytes) =
-        (kernel.expect("those of bytes are always there"), [MaybeUninit::<u8>::uninit(); MAX_MASKED_OUTPUTS]);
-    let bytes = &mut bytes[..positions.len()];
-    // SAFETY: as many bytes as the tile has elements, packed as its loops say, and the kernel is for bytes.
-    let call = unsafe { KernelCall::new(kernel, presence.bytes(buffer).into(), *packed, reduced, WorkingSet::L2) };
-    let (positions, _) = call.find(positions.into(), Some(ValuePlaces::of_buffer(&mut *bytes, DataType::U8)));
-    for (position, byte) in positions.iter_mut().zip(bytes) {
-        // SAFETY: a kernel writes every value.
-        *position = if unsafe { byte.assume_init() } == 0 { NOTHING } else { *position };
-    }
-    positions
-}
-
 /// The same in all places.
 fn write_all<X: Copy>(places: &mut [MaybeUninit<X>], x: X) -> &mut [X] {
     places.fill(MaybeUninit::new(x));
@@ -279,11 +337,11 @@ fn write_all<X: Copy>(places: &mut [MaybeUninit<X>], x: X) -> &mut [X] {
 unsafe fn copy_tile<'b, B: Bits>(
     input: ElementsRef<'_>,
     presence: &TilePresence<'_>,
-    buffer: &mut PresenceBuffer,
+    buffer: &mut PresenceBuffer<'_>,
     fill: B,
     to: &'b mut [MaybeUninit<u64>],
 ) -> ElementsRef<'b> {
-    let (len, room) = (presence.loops.len(), size_of_val(to) / size_of::<B>());
+    let (len, room) = (presence.loops.len, size_of_val(to) / size_of::<B>());
     // SAFETY: places that need not be initialised, of integers no longer and no more aligned.
     let to = unsafe { &mut std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<B>>(), room)[..len] };
     let mut written = 0;

@@ -5,7 +5,7 @@
 use super::tiles::{Grid, OutputTile};
 use crate::MAX_RANK;
 use crate::mask::{MaskFormat, MaskPlaces};
-use crate::planner::{CollapsedShape, MAX_LOOPS, MAX_MASKED_LEN};
+use crate::planner::{CollapsedShape, MAX_MASKED_LEN};
 use argreduce_kernels::{InputMask, LoopDim, MaskedCopier, Presence, StridedIter};
 use std::cmp::Reverse;
 use std::mem::MaybeUninit;
@@ -20,7 +20,10 @@ pub(crate) fn are_all_there(mask: &MaskPlaces<'_>, sizes: &[usize]) -> bool {
         len += 1;
     }
     loops[..len].sort_by_key(|l| Reverse(l.stride));
-    mask.coverage(first as usize, &Runs::over(loops[..len].iter().map(|l| (l.size, [l.stride])))) == Coverage::All
+    let mut runs = Runs::<1>::EMPTY;
+    loops[..len].iter().for_each(|l| runs.push(l.size, [l.stride]));
+    let ([slower], [run]) = runs.split();
+    mask.coverage(first as usize, (slower, run)) == Coverage::All
 }
 
 /// Which elements are there.
@@ -47,8 +50,8 @@ impl<'a> MaskPlaces<'a> {
     }
 
     /// How much is there along some loops from a place on: looks up to the first that differs from those before.
-    fn coverage(&self, first: usize, loops: &Runs<1>) -> Coverage {
-        let (([slower], [run]), is_there) = (loops.split(), self.at(first));
+    fn coverage(&self, first: usize, (slower, run): (&[LoopDim], LoopDim)) -> Coverage {
+        let is_there = self.at(first);
         let mut offsets = StridedIter::new(slower).map(|offset| first.wrapping_add_signed(offset));
         match (offsets.all(|first| self.is_all(first, run, is_there)), is_there) {
             (false, _) => Coverage::Some,
@@ -77,127 +80,107 @@ impl<'a> MaskPlaces<'a> {
     }
 }
 
-/// Some loops over a tile, in several places at once: the fastest last, at least one, and as few as walk all of them.
-#[derive(Clone, Copy)]
+/// Some loops, in several places at once: the slowest first, and as few as walk all of them.
 struct Runs<const N: usize> {
-    loops: [[LoopDim; MAX_LOOPS]; N],
+    loops: [[LoopDim; MAX_TILE_LOOPS]; N],
     len: usize,
 }
+
+/// Over a tile: the two over its outputs, and one for each reduced axis.
+const MAX_TILE_LOOPS: usize = MAX_RANK + 2;
 
 impl<const N: usize> Runs<N> {
-    /// Of sizes above 1, each with its strides in all places; the slowest first.
-    fn over(loops: impl Iterator<Item = (usize, [isize; N])>) -> Self {
-        let mut runs = Runs { loops: [[LoopDim::ONE; MAX_LOOPS]; N], len: 0 };
-        for (size, strides) in loops {
-            let absorbs = |(loops, stride): (&[LoopDim; MAX_LOOPS], isize)| {
-                stride.checked_mul(size as isize) == Some(loops[runs.len - 1].stride)
-            };
-            let merges = runs.len > 0 && runs.loops.iter().zip(strides).all(absorbs);
-            runs.len += usize::from(!merges);
-            for (loops, stride) in runs.loops.iter_mut().zip(strides) {
-                let last = &mut loops[runs.len - 1];
-                *last = LoopDim { size: if merges { last.size * size } else { size }, stride };
-            }
+    const EMPTY: Self = Runs { loops: [[LoopDim { size: 0, stride: 0 }; MAX_TILE_LOOPS]; N], len: 0 };
+
+    /// Adds a faster loop, or makes the last one faster.
+    #[inline(always)]
+    fn push(&mut self, size: usize, strides: [isize; N]) {
+        let last = self.len.wrapping_sub(1);
+        let absorbs = |(loops, stride): (&[LoopDim; MAX_TILE_LOOPS], isize)| {
+            stride.checked_mul(size as isize) == Some(loops[last].stride)
+        };
+        let merges = self.len > 0 && self.loops.iter().zip(strides).all(absorbs);
+        let at = if merges { last } else { self.len };
+        for (loops, stride) in self.loops.iter_mut().zip(strides) {
+            loops[at] = LoopDim { size: if merges { loops[at].size * size } else { size }, stride };
         }
-        runs.len = runs.len.max(1);
-        runs
+        self.len = at + 1;
     }
 
-    /// The slower ones, and the fastest.
+    /// The slower ones, and the fastest: one of one step if there are none.
+    #[inline(always)]
     fn split(&self) -> ([&[LoopDim]; N], [LoopDim; N]) {
-        let (slower, fastest) = (..self.len - 1, self.len - 1);
-        (self.loops.each_ref().map(|loops| &loops[slower]), self.loops.map(|loops| loops[fastest]))
+        match self.len.checked_sub(1) {
+            Some(last) => (self.loops.each_ref().map(|l| &l[..last]), self.loops.each_ref().map(|l| l[last])),
+            None => ([&[]; N], [LoopDim::ONE; N]),
+        }
     }
 }
 
-/// One loop over a tile.
-#[derive(Clone, Copy)]
-struct TileLoop {
-    size: usize,
-    input: isize,
-    mask: isize,
-    packed: isize,
-}
-
-/// The loops over all elements of a tile: in the input, in the mask, and in a packed copy in the order of the input's
-/// memory.
+/// The loops over all elements of a tile.
 pub(super) struct TileLoops {
-    /// Those of more than one step, upwards in the input, the slowest first.
-    loops: [TileLoop; MAX_LOOPS],
-    len: usize,
+    /// In the input, upwards; in the mask; and in a packed copy in the order of the input's memory.
+    runs: Runs<3>,
     /// Where the lowest element is in the input, and what says of it whether it is there.
     pub(super) start: isize,
     mask_start: usize,
+    /// How many elements there are.
+    pub(super) len: usize,
     /// The first elements of the outputs in the copy, and the loops from there.
     pub(super) packed: Grid,
-    reduced: [LoopDim; MAX_LOOPS],
-    reduced_len: usize,
+    reduced: Runs<1>,
 }
 
 impl TileLoops {
     /// Of a tile of a shape under a mask. Where several loops have the same stride, as those over windows do, that over
     /// neighbouring outputs is the fastest for columns, and one over what they are chosen from for all others.
+    #[inline(always)]
     pub(super) fn of(tile: &OutputTile, shape: &CollapsedShape, are_columns: bool) -> Self {
-        const NONE: TileLoop = TileLoop { size: 1, input: 0, mask: 0, packed: 0 };
-        let (mut all, mut order, mut len) = ([NONE; MAX_LOOPS], [0_u8; MAX_LOOPS], 0);
-        let reduced_len = shape.reduced_dims().len();
-        let of_input = tile.input.dims.iter().chain(shape.reduced_dims());
-        let of_mask = tile.mask.dims.iter().chain(shape.mask.reduced_dims());
-        for (n, (of_input, of_mask)) in of_input.zip(of_mask).enumerate() {
-            all[n] = TileLoop { size: of_input.size, input: of_input.stride, mask: of_mask.stride, packed: 0 };
-            if of_input.size > 1 {
-                order[len] = n as u8;
-                len += 1;
-            }
+        let [of_input, of_mask] = [(&tile.input, shape.reduced_dims()), (&tile.mask, shape.mask.reduced_dims())];
+        let all = |(grid, reduced): (&Grid, &[LoopDim]), n: usize| if n < 2 { grid.dims[n] } else { reduced[n - 2] };
+        let (mut order, mut len) = ([0_u8; MAX_TILE_LOOPS], 0);
+        for n in (0..2 + of_input.1.len()).filter(|&n| all(of_input, n).size > 1) {
+            order[len] = n as u8;
+            len += 1;
         }
-        // Where one element is repeated, outside.
         order[..len].sort_by_key(|&n| {
-            let distance = match all[usize::from(n)].input.unsigned_abs() {
+            // Where one element is repeated, outside.
+            let distance = match all(of_input, n.into()).stride.unsigned_abs() {
                 0 => usize::MAX,
                 distance => distance,
             };
             (Reverse(distance), are_columns && n == 1)
         });
-        let (mut start, mut mask_start, mut packed_start, mut step) = (tile.input.start, tile.mask.start, 0, 1);
-        let (mut loops, mut at) = ([NONE; MAX_LOOPS], len);
-        for &n in order[..len].iter().rev() {
-            let of_tile = &mut all[usize::from(n)];
-            let TileLoop { size, input, mask, .. } = *of_tile;
-            let last = size as isize - 1;
-            at -= 1;
-            loops[at] = TileLoop { size, input, mask, packed: step };
-            of_tile.packed = step;
-            if input < 0 {
-                (start, mask_start, packed_start) =
-                    (start + last * input, mask_start + last * mask, packed_start + last * step);
-                loops[at] = TileLoop { size, input: -input, mask: -mask, packed: step };
-                of_tile.packed = -step;
-            }
-            step *= size as isize;
+        let (mut packed, mut step) = ([0; MAX_TILE_LOOPS], 1);
+        for n in order[..len].iter().rev().map(|&n| usize::from(n)) {
+            packed[n] = step;
+            step *= all(of_input, n).size as isize;
         }
-        let packed_dim = |l: &TileLoop| LoopDim { size: l.size, stride: l.packed };
-        let packed = Grid { start: packed_start, dims: [packed_dim(&all[0]), packed_dim(&all[1])] };
-        let runs = Runs::over(all[2..][..reduced_len].iter().map(|l| (l.size, [l.packed])));
-        let [reduced] = runs.loops;
-        TileLoops { loops, len, start, mask_start: mask_start as usize, packed, reduced, reduced_len: runs.len }
+        let (mut starts, mut runs) = ([tile.input.start, tile.mask.start, 0], Runs::<3>::EMPTY);
+        for n in order[..len].iter().map(|&n| usize::from(n)) {
+            let LoopDim { size, stride } = all(of_input, n);
+            let mut strides = [stride, all(of_mask, n).stride, packed[n]];
+            if stride < 0 {
+                // To the lowest; and in the copy, the first is the last.
+                let last = size as isize - 1;
+                starts = [starts[0] + last * stride, starts[1] + last * strides[1], starts[2] + last * packed[n]];
+                strides = [-stride, -strides[1], packed[n]];
+                packed[n] = -packed[n];
+            }
+            runs.push(size, strides);
+        }
+        let mut reduced = Runs::EMPTY;
+        for (l, &stride) in of_input.1.iter().zip(&packed[2..]) {
+            reduced.push(l.size, [stride]);
+        }
+        let dims = [0, 1].map(|n| LoopDim { size: tile.input.dims[n].size, stride: packed[n] });
+        let packed = Grid { start: starts[2], dims };
+        TileLoops { runs, start: starts[0], mask_start: starts[1] as usize, len: step as usize, packed, reduced }
     }
 
     /// The loops over what an output is chosen from, in the copy.
     pub(super) fn reduced(&self) -> &[LoopDim] {
-        &self.reduced[..self.reduced_len]
-    }
-
-    /// How many elements the tile has.
-    pub(super) fn len(&self) -> usize {
-        self.loops().iter().map(|l| l.size).product()
-    }
-
-    fn loops(&self) -> &[TileLoop] {
-        &self.loops[..self.len]
-    }
-
-    fn runs<const N: usize>(&self, strides: impl Fn(&TileLoop) -> [isize; N]) -> Runs<N> {
-        Runs::over(self.loops().iter().map(|l| (l.size, strides(l))))
+        &self.reduced.loops[0][..self.reduced.len]
     }
 }
 
@@ -210,8 +193,8 @@ pub(super) struct TilePresence<'a> {
 
 /// A buffer for what is there of a tile, a byte for each element; and what it has, because where a mask is broadcast,
 /// tiles have the same.
-pub(super) struct PresenceBuffer {
-    bytes: [MaybeUninit<u8>; MAX_MASKED_LEN],
+pub(super) struct PresenceBuffer<'b> {
+    bytes: &'b mut [MaybeUninit<u8>; MAX_MASKED_LEN],
     /// Of a tile, how much is there.
     covered: Option<(TileKey, Coverage)>,
     held: Held,
@@ -230,9 +213,8 @@ enum Held {
     Bits(TileKey),
 }
 
-impl PresenceBuffer {
-    pub(super) fn new() -> Self {
-        let bytes = [MaybeUninit::uninit(); MAX_MASKED_LEN];
+impl<'b> PresenceBuffer<'b> {
+    pub(super) fn new(bytes: &'b mut [MaybeUninit<u8>; MAX_MASKED_LEN]) -> Self {
         PresenceBuffer { bytes, covered: None, held: Held::Nothing, initialized: 0 }
     }
 }
@@ -246,13 +228,12 @@ impl TilePresence<'_> {
     }
 
     /// Whether all elements are there, or none, or some: looks up to the first that differs from those before.
-    pub(super) fn coverage(&self, buffer: &mut PresenceBuffer) -> Coverage {
+    pub(super) fn coverage(&self, buffer: &mut PresenceBuffer<'_>) -> Coverage {
         match buffer.covered {
             Some((key, coverage)) if key == self.key() => coverage,
             _ => {
-                let differ = self.loops.loops().iter().filter(|l| l.mask != 0);
-                let runs = Runs::over(differ.map(|l| (l.size, [l.mask])));
-                let coverage = self.mask.coverage(self.loops.mask_start, &runs);
+                let ([_, slower, _], [_, run, _]) = self.loops.runs.split();
+                let coverage = self.mask.coverage(self.loops.mask_start, (slower, run));
                 buffer.covered = Some((self.key(), coverage));
                 coverage
             }
@@ -261,12 +242,19 @@ impl TilePresence<'_> {
 
     /// Calls a function for each run, in the order of memory: with its place from the lowest element of the tile in the
     /// input, how far its elements are apart there, how many they are, and which of them are there.
-    pub(super) fn for_each_run(&self, buffer: &mut PresenceBuffer, mut run: impl FnMut(isize, LoopDim, Presence<'_>)) {
-        let runs = self.loops.runs(|l| [l.input, l.mask]);
-        let ([slower, slower_mask], [of_input, of_mask]) = runs.split();
-        let whole = self.loops.runs(|l| [l.input, l.packed]);
-        let ([slower_whole, slower_packed], [of_whole, _]) = whole.split();
-        if of_mask.size < MIN_MASK_RUN.min(of_whole.size) {
+    pub(super) fn for_each_run(
+        &self,
+        buffer: &mut PresenceBuffer<'_>,
+        mut run: impl FnMut(isize, LoopDim, Presence<'_>),
+    ) {
+        let ([slower, slower_mask, slower_packed], [of_input, of_mask, of_copy]) = self.loops.runs.split();
+        if of_mask.size < MIN_MASK_RUN && !slower.is_empty() {
+            // As the input alone would be.
+            let mut whole = Runs::<2>::EMPTY;
+            for (from, to) in slower.iter().zip(slower_packed).chain([(&of_input, &of_copy)]) {
+                whole.push(from.size, [from.stride, to.stride]);
+            }
+            let ([slower_whole, slower_packed], [of_whole, _]) = whole.split();
             let bytes = self.bytes(buffer);
             for (offset, packed) in StridedIter::new(slower_whole).zip(StridedIter::new(slower_packed)) {
                 run(offset, of_whole, Presence::Bytes(&bytes[packed as usize..][..of_whole.size]));
@@ -279,7 +267,7 @@ impl TilePresence<'_> {
                 self.mask.from(first)
             } else {
                 buffer.held = Held::Nothing;
-                Presence::Bytes(self.write_run(first, of_mask, &mut buffer.bytes))
+                Presence::Bytes(self.write_run(first, of_mask, buffer.bytes))
             };
             run(offset, of_input, presence);
         }
@@ -287,9 +275,8 @@ impl TilePresence<'_> {
 
     /// A bit for each element of the tile, as far from that of the lowest as it lies from that in the input, with the
     /// padding that kernels ask for; and which bit is that of the lowest. `None` where a copy is better.
-    pub(super) fn bits<'b>(&'b self, buffer: &'b mut PresenceBuffer) -> Option<(&'b [u8], usize)> {
-        let runs = self.loops.runs(|l| [l.input, l.mask]);
-        let ([slower, slower_mask], [of_input, of_mask]) = runs.split();
+    pub(super) fn bits<'b>(&'b self, buffer: &'b mut PresenceBuffer<'_>) -> Option<(&'b [u8], usize)> {
+        let ([slower, slower_mask, _], [of_input, of_mask, _]) = self.loops.runs.split();
         if [of_input.stride, of_mask.stride] != [1, 1] {
             return None;
         }
@@ -306,12 +293,12 @@ impl TilePresence<'_> {
         let is_apart = |span: usize, l: &LoopDim| if l.stride as usize >= span { reach(span, l) } else { None };
         let are_apart = slower.iter().rev().try_fold(of_input.size, is_apart).is_some();
         let can_be_put = are_apart && (of_input.size >= MIN_MASK_RUN || slower.is_empty());
-        (can_be_put && bytes_of_bits(span) <= MAX_MASKED_LEN).then(|| (self.put_bits(span, &runs, buffer), 0))
+        (can_be_put && bytes_of_bits(span) <= MAX_MASKED_LEN).then(|| (self.put_bits(span, buffer), 0))
     }
 
     /// Bits at those places in a buffer.
     #[inline(never)]
-    fn put_bits<'b>(&self, span: usize, runs: &Runs<2>, buffer: &'b mut PresenceBuffer) -> &'b [u8] {
+    fn put_bits<'b>(&self, span: usize, buffer: &'b mut PresenceBuffer<'_>) -> &'b [u8] {
         let len = bytes_of_bits(span);
         let to = &mut buffer.bytes[..len];
         to[buffer.initialized.min(len)..].fill(MaybeUninit::new(0));
@@ -319,7 +306,7 @@ impl TilePresence<'_> {
         // SAFETY: all of them have been initialised, and whatever is written there is a byte.
         let to = unsafe { &mut *(&raw mut *to as *mut [u8]) };
         if buffer.held != Held::Bits(self.key()) {
-            let ([slower, slower_mask], [_, run]) = runs.split();
+            let ([slower, slower_mask, _], [_, run, _]) = self.loops.runs.split();
             for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
                 let first = self.loops.mask_start.wrapping_add_signed(mask_offset);
                 self.write_bits(first, run.size, to, offset as usize);
@@ -348,9 +335,8 @@ impl TilePresence<'_> {
 
     /// 1 for each element of the tile that is there, and 0 for each that is not, packed.
     #[inline(never)]
-    pub(super) fn bytes<'b>(&self, buffer: &'b mut PresenceBuffer) -> &'b [u8] {
-        let (runs, mut written) = (self.loops.runs(|l| [l.mask, l.packed]), 0);
-        let ([slower, _], [run, _]) = runs.split();
+    pub(super) fn bytes<'b>(&self, buffer: &'b mut PresenceBuffer<'_>) -> &'b [u8] {
+        let (([_, slower, _], [_, run, _]), mut written) = (self.loops.runs.split(), 0);
         let is_written = buffer.held == Held::Bytes(self.key());
         for offset in StridedIter::new(slower) {
             if !is_written {
@@ -431,7 +417,8 @@ mod tests {
             masks.extend(bits.iter().enumerate().map(|(offset, bits)| Mask::bits(bits, offset)));
             let layouts = [[400, 80, 1], [1, 3, 15], [1200, 160, 2]];
             for (mask, strides) in masks.iter().flat_map(|mask| layouts.map(|strides| (mask, strides))) {
-                let (mask, layout) = (mask.places(&sizes).unwrap(), Layout::strided(&sizes, &strides, 7).unwrap());
+                let layout = Layout::strided(&sizes, &strides, 7).unwrap();
+                let mask = mask.places(&layout).unwrap();
                 assert_eq!(are_all_there(&mask, &sizes), density == 100);
                 for (axes, direction) in [&[1_isize][..], &[0, 2], &[2], &[0, 1, 2]]
                     .into_iter()
@@ -459,7 +446,8 @@ mod tests {
         let kept: Vec<usize> = (0..3).map(|axis| if axes.contains(axis) { 1 } else { sizes[axis] }).collect();
         let mut shape = CollapsedShape::EMPTY;
         shape.collapse(of_input, &Layout::contiguous(&kept).unwrap(), Window::of_whole(sizes), Some(mask));
-        let mut buffer = PresenceBuffer::new();
+        let mut bytes = [MaybeUninit::uninit(); MAX_MASKED_LEN];
+        let mut buffer = PresenceBuffer::new(&mut bytes);
         for_each_tile(&shape, 90, &mut |tile| {
             let loops = &TileLoops::of(tile, &shape, false);
             let presence = TilePresence { mask, copier: MaskedCopier::PORTABLE, loops };

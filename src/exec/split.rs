@@ -13,7 +13,7 @@
 
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
-use super::masked::{CallMask, MaskedFinder, NOTHING};
+use super::masked::{CallMask, MaskBuffers, MaskedFinder, NOTHING, OrderedKernel};
 use super::search::Search;
 use super::slices::OutputSlices;
 use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, for_each_tile};
@@ -199,15 +199,38 @@ unsafe fn find_best_there<T: Element>(
     shape: &CollapsedShape,
     with_best: &mut WithBest<'_>,
 ) {
-    let (mut finder, max_outputs) = (MaskedFinder::new(mask), bound.plan().max_masked_outputs());
+    let (mut buffers, max_outputs) = (MaskBuffers::new(), bound.plan().max_masked_outputs());
+    let mut finder = MaskedFinder::new(mask, &mut buffers);
+    let Some(search) = OrderedKernel::of(bound) else { unreachable!("of one element, nothing is split") };
     let (mut positions, mut values) =
         ([MaybeUninit::uninit(); MAX_MASKED_OUTPUTS], [MaybeUninit::<T>::uninit(); MAX_MASKED_OUTPUTS]);
-    for_each_unsettled::<T>(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
-        let (positions, values) = (&mut positions[..tile.outputs()], &mut values[..tile.outputs()]);
-        // SAFETY: the caller's promise.
-        let (positions, values) = unsafe { finder.find_elements(bound, walk, tile, positions, values) };
-        with_best(&mut |best| merge_tile(bound.order(), shape, tile, (&*positions, values), best));
-    });
+    let mut find_all = |search, with_best: &mut WithBest<'_>| {
+        let mut has_any_lost = false;
+        for_each_unsettled::<T>(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
+            let (positions, values) = (&mut positions[..tile.outputs()], &mut values[..tile.outputs()]);
+            // SAFETY: the caller's promise.
+            let (positions, values, has_lost) =
+                unsafe { finder.find_elements(bound, search, walk, tile, positions, values) };
+            has_any_lost |= has_lost;
+            with_best(&mut |best| merge_tile(bound.order(), shape, tile, (&*positions, values), best));
+        });
+        has_any_lost
+    };
+    let (has_lost, worst, mut is_any_as_bad) = (find_all(search, with_best), worst_key::<T>(bound.order()), false);
+    with_best(&mut |best| is_any_as_bad = has_lost && best.iter().any(|best| best.key <= worst));
+    if is_any_as_bad {
+        find_all(search.of_worst(bound), with_best);
+    }
+}
+
+/// The key of what nothing is worse than.
+fn worst_key<T: Element>((function, policy): Order) -> i64 {
+    let worst = match T::ANY_NAN {
+        Some(nan) if policy == NanPolicy::Ignore => nan,
+        _ if function == ReduceFunction::ArgMax => T::LOWEST,
+        _ => T::HIGHEST,
+    };
+    key(function, policy, worst)
 }
 
 /// What answers a tile of some loops, and merges that.
@@ -343,7 +366,7 @@ unsafe fn write_best(
     for ((output, value), best) in outputs.zip(values).zip(best) {
         let Best { rank, place, .. } = *best;
         if let Some(call_mask) = call_mask.filter(|_| best.is_none()) {
-            call_mask.write_nothing(output, value, slices);
+            call_mask.write_one_nothing(output, value, slices);
             continue;
         }
         slices.indices.set(output, (rank ^ mask) as isize, 0, 0);

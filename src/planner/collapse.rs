@@ -93,9 +93,9 @@ impl CollapsedShape {
         kept
     }
 
-    /// This shape under a mask that has the elements as far apart as the input does, from `start` on.
-    pub(super) fn under(&self, start: usize) -> CollapsedShape {
-        CollapsedShape { mask: LoopNest { start, ..self.input }, is_masked: true, ..*self }
+    /// Puts this shape under a mask that has the elements as far apart as the input does, from `start` on.
+    pub(super) fn put_under(&mut self, start: usize) {
+        (self.mask, self.is_masked) = (LoopNest { start, ..self.input }, true);
     }
 
     /// Restricts one of the split loops to some of its steps in `whole`.

@@ -3,8 +3,7 @@
 
 use super::collapse::CollapsedShape;
 use super::limits::{
-    MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_REDUCTION_LEN, MIN_MASKED_WIDTH_BYTES,
-    MIN_SEGMENTED_ROW_BYTES,
+    MASKED_BYTES, MASKED_WIDTH, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES,
 };
 use super::nest::count;
 use super::select::{PlanIsa, Prefer256Bit, Selection};
@@ -167,9 +166,9 @@ impl ExecPlan {
         ExecPlan { shape, working_set, ..*self }
     }
 
-    /// Under a mask that has the elements as far apart as the input does, from `start` on.
-    pub(crate) fn under(&self, start: usize) -> ExecPlan {
-        self.with_shape(self.shape.under(start), self.working_set)
+    /// Puts this plan under a mask that has the elements as far apart as the input does, from `start` on.
+    pub(crate) fn put_under(&mut self, start: usize) {
+        self.shape.put_under(start);
     }
 
     /// Cuts the reduction of a plan under a mask where it has more elements than are looked at at once: then each tile
@@ -178,7 +177,8 @@ impl ExecPlan {
         let width = match self.kernel {
             Some((_, Strategy::NarrowColumns, _)) => self.shape.inner_dim().size,
             Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) => {
-                self.shape.inner_dim().size.min(MIN_MASKED_WIDTH_BYTES / self.element_bytes)
+                let (outputs, bytes) = MASKED_WIDTH;
+                self.shape.inner_dim().size.min(outputs.min(bytes / self.element_bytes))
             }
             _ => 1,
         };

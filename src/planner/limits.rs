@@ -21,13 +21,13 @@ pub(crate) const CACHE_LINE_BYTES: usize = 64;
 pub(crate) const MAX_SCALAR_LEN: usize = 4;
 
 /// The most bytes of the elements under a mask that are looked at at once, which L1 or L2 holds. Not measured.
-pub(crate) const MASKED_BYTES: usize = 24 << 10;
+pub(crate) const MASKED_BYTES: usize = 16 << 10;
 
 /// The most elements: a row of so many bytes is one segment for vectors of 16 bytes, too. Not measured.
 pub(crate) const MAX_MASKED_LEN: usize = 190 * 64;
 
-/// How many bytes of each row of columns are looked at at once at least. Not measured.
-pub(crate) const MIN_MASKED_WIDTH_BYTES: usize = 256;
+/// How many outputs of each row of columns are looked at at once at least, and how many bytes are enough. Not measured.
+pub(crate) const MASKED_WIDTH: (usize, usize) = (128, 512);
 
 /// The most outputs that are looked at at once. Not measured.
 pub(crate) const MAX_MASKED_OUTPUTS: usize = 256;

@@ -56,5 +56,5 @@ pub(crate) use limits::{
     MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES,
     MIN_TILE_WIDTH, TILE,
 };
-pub(crate) use nest::{LoopNest, MAX_LOOPS, count};
+pub(crate) use nest::{LoopNest, count};
 pub(crate) use select::{PlanIsa, require_kernels, takes};

@@ -22,7 +22,7 @@ pub(crate) struct LoopNest {
 /// One for each axis, and one more for each loop that is cut in two: a reduction is cut where positions cannot count
 /// it, again under a mask (`limit_reduction`), and once more where threads share it (`cut_in_slabs`). If no axis is
 /// reduced, nothing is cut, and there is a loop of one step over the element itself.
-pub(crate) const MAX_LOOPS: usize = MAX_RANK + 3;
+pub(super) const MAX_LOOPS: usize = MAX_RANK + 3;
 
 /// A size, the strides in the input and the mask, and the step of the index.
 pub(super) type ReducedLoop = (usize, [isize; 2], isize);

@@ -85,7 +85,8 @@ impl CollapsedShape {
             order[len] = n;
             len += 1;
         }
-        order[..len].sort_by_key(|&n| Reverse(loops[n].stride));
+        // Where one element is repeated under a mask, outside.
+        order[..len].sort_by_key(|&n| Reverse(if loops[n].stride == 0 { isize::MAX } else { loops[n].stride }));
         (order, len)
     }
 

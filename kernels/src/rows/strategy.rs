@@ -87,13 +87,18 @@ impl<O: ArgOrder, const FORWARD: bool> KernelImpl<O> for RowKernel<FORWARD> {
     }
 }
 
+/// The shortest rows that are read under a mask where they are: shorter ones are copied. See
+/// docs/tuning.md#min_masked_row_bytes.
+const MIN_MASKED_ROW_BYTES: usize = 3 << 10;
+
 /// The kernel of long rows in the direction of memory, by one search, for orders that are too rare for all of them.
 pub(crate) struct LongRows;
 
 impl LongRows {
     /// The shortest rows and the longest.
     pub(crate) const fn lens<O: ArgOrder>() -> [usize; 2] {
-        [blocks::block_len::<O>(), blocked::max_segment_len::<O>()]
+        let (shortest, block) = (MIN_MASKED_ROW_BYTES / size_of::<O::Lane>(), blocks::block_len::<O>());
+        [if shortest < block { block } else { shortest }, blocked::max_segment_len::<O>()]
     }
 }
 
