@@ -117,7 +117,7 @@ fn run_distinct_masked<const N: usize>(
 ) {
     let (plan, mut buffers) = (search.plan(), MaskBuffers::new());
     let mut finder = MaskedFinder::new(mask, &mut buffers);
-    for_each_tile(plan.shape(), plan.max_masked_outputs(), &mut |tile| {
+    for_each_tile(plan.shape(), plan.masked_outputs(plan.shape()), &mut |tile| {
         // SAFETY: as in `run_distinct`.
         search
             .bounds

@@ -144,7 +144,7 @@ impl<'a> MaskedFinder<'a> {
     ///
     /// # Safety
     /// - The tile is some of the plan's outputs, at their places in the input and the mask, at most as many as
-    ///   [`max_masked_outputs`](crate::planner::ExecPlan::max_masked_outputs).
+    ///   [`masked_outputs`](crate::planner::ExecPlan::masked_outputs).
     pub(super) unsafe fn answer(&mut self, bound: &BoundPlan<'_>, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
         // SAFETY: the caller's promise; an integer has the size of an element.
         with_bits!(bound.plan().element_bytes(), B => unsafe { self.answer_bits::<B>(bound, tile, slices) });
@@ -243,7 +243,8 @@ impl<'a> MaskedFinder<'a> {
         // whose size its kernel is, as the caller promises. They visit no more than those of the plan.
         let call = unsafe { KernelCall::new(kernel, input, tile.input, reduced, bound.plan().working_set()) };
         let takes_bits = coverage == Coverage::Some && kernel.takes_masks(reduced);
-        let (positions, _) = match takes_bits.then(|| presence.bits(buffer)).flatten() {
+        let bits = if takes_bits { presence.bits(buffer, bound.plan().is_masked_in_place()) } else { None };
+        let (positions, _) = match bits {
             _ if coverage == Coverage::All => call.find(positions.into(), places),
             Some((bits, first)) => {
                 let of_first_bit = input.address(loops.start).wrapping_byte_sub(first * size_of::<B>());

@@ -222,6 +222,9 @@ impl<'b> PresenceBuffer<'b> {
 /// Runs of fewer elements are copied as one, where the input alone would be: first what is there of all. Not measured.
 const MIN_MASK_RUN: usize = 64;
 
+/// Of shorter runs, elements are copied rather than bits put at their places. Not measured.
+const MIN_PUT_RUN: usize = 256;
+
 impl TilePresence<'_> {
     fn key(&self) -> TileKey {
         (self.loops.mask_start, self.loops.packed.dims.map(|l| l.size))
@@ -274,8 +277,13 @@ impl TilePresence<'_> {
     }
 
     /// A bit for each element of the tile, as far from that of the lowest as it lies from that in the input, with the
-    /// padding that kernels ask for; and which bit is that of the lowest. `None` where a copy is better.
-    pub(super) fn bits<'b>(&'b self, buffer: &'b mut PresenceBuffer<'_>) -> Option<(&'b [u8], usize)> {
+    /// padding that kernels ask for; and which bit is that of the lowest. `None` where a copy is better; where runs are
+    /// short, only unless bits are wanted.
+    pub(super) fn bits<'b>(
+        &'b self,
+        buffer: &'b mut PresenceBuffer<'_>,
+        are_wanted: bool,
+    ) -> Option<(&'b [u8], usize)> {
         let ([slower, slower_mask, _], [of_input, of_mask, _]) = self.loops.runs.split();
         if [of_input.stride, of_mask.stride] != [1, 1] {
             return None;
@@ -292,7 +300,7 @@ impl TilePresence<'_> {
         // Each element needs a bit of its own, in runs that are worth it; and there has to be room.
         let is_apart = |span: usize, l: &LoopDim| if l.stride as usize >= span { reach(span, l) } else { None };
         let are_apart = slower.iter().rev().try_fold(of_input.size, is_apart).is_some();
-        let can_be_put = are_apart && (of_input.size >= MIN_MASK_RUN || slower.is_empty());
+        let can_be_put = are_apart && (are_wanted || of_input.size >= MIN_PUT_RUN || slower.is_empty());
         (can_be_put && bytes_of_bits(span) <= MAX_MASKED_LEN).then(|| (self.put_bits(span, buffer), 0))
     }
 
@@ -468,7 +476,7 @@ mod tests {
                 _ => Coverage::Some,
             };
             assert_eq!(presence.coverage(&mut buffer), coverage, "{mask:?}, {of_input:?}");
-            if let Some((bits, first)) = presence.bits(&mut buffer) {
+            if let Some((bits, first)) = presence.bits(&mut buffer, true) {
                 for (&place, &byte) in places.iter().zip(&expected) {
                     let n = first + place - loops.start as usize;
                     assert_eq!(bits[n / 8] >> (n % 8) & 1, byte, "{mask:?}, {of_input:?}");

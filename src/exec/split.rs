@@ -17,6 +17,7 @@ use super::masked::{CallMask, MaskBuffers, MaskedFinder, NOTHING, OrderedKernel}
 use super::search::Search;
 use super::slices::OutputSlices;
 use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, for_each_tile};
+use super::write::split_last;
 use crate::planner::{CollapsedShape, MAX_MASKED_OUTPUTS, count};
 use crate::{DataType, Element, NanPolicy, ReduceFunction};
 use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_element_type};
@@ -174,7 +175,7 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
         _ => TILE,
     };
     let (mut positions, mut values) = ([MaybeUninit::uninit(); TILE], [MaybeUninit::<T>::uninit(); TILE]);
-    for_each_unsettled::<T>(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
+    for_each_unsettled::<T>(bound, shape, |_| max_outputs, with_best, &mut |walk, tile, with_best| {
         let values = &mut values[..tile.outputs()];
         // SAFETY: the caller promises the loops, and what a bound plan reaches are elements of the input, for whose
         // size its kernel is. Positions count what is chosen from, as that of the plan (`limit_reduction`).
@@ -199,13 +200,14 @@ unsafe fn find_best_there<T: Element>(
     shape: &CollapsedShape,
     with_best: &mut WithBest<'_>,
 ) {
-    let (mut buffers, max_outputs) = (MaskBuffers::new(), bound.plan().max_masked_outputs());
+    let mut buffers = MaskBuffers::new();
     let mut finder = MaskedFinder::new(mask, &mut buffers);
     let Some(search) = OrderedKernel::of(bound) else { unreachable!("of one element, nothing is split") };
     let (mut positions, mut values) =
         ([MaybeUninit::uninit(); MAX_MASKED_OUTPUTS], [MaybeUninit::<T>::uninit(); MAX_MASKED_OUTPUTS]);
     let mut find_all = |search, with_best: &mut WithBest<'_>| {
         let mut has_any_lost = false;
+        let max_outputs = |walk: &_| bound.plan().masked_outputs(walk);
         for_each_unsettled::<T>(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
             let (positions, values) = (&mut positions[..tile.outputs()], &mut values[..tile.outputs()]);
             // SAFETY: the caller's promise.
@@ -240,12 +242,12 @@ type FindTile<'a> = dyn FnMut(&CollapsedShape, &OutputTile, &mut WithBest<'_>) +
 fn for_each_unsettled<T: Element>(
     bound: &BoundPlan<'_>,
     shape: &CollapsedShape,
-    max_outputs: usize,
+    max_outputs: impl Fn(&CollapsedShape) -> usize,
     with_best: &mut WithBest<'_>,
     find: &mut FindTile<'_>,
 ) {
     let (walk, unbeatable) = (shape.in_memory_order(), unbeatable_key(T::DATA_TYPE, bound.order()));
-    for_each_tile(&walk, max_outputs, &mut |tile| {
+    for_each_tile(&walk, max_outputs(&walk), &mut |tile| {
         let mut is_settled = false;
         if let Some(unbeatable) = unbeatable {
             with_best(&mut |best| {
@@ -360,19 +362,25 @@ unsafe fn write_best(
     slices: &mut OutputSlices<'_>,
 ) {
     let mask = rank_mask(shape);
-    let places = |start: usize, dims| StridedIter::new(dims).map(move |offset| (start as isize + offset) as usize);
-    let outputs = places(shape.output.start, shape.output.output_dims());
-    let values = places(shape.values.start, shape.values.output_dims());
-    for ((output, value), best) in outputs.zip(values).zip(best) {
-        let Best { rank, place, .. } = *best;
-        if let Some(call_mask) = call_mask.filter(|_| best.is_none()) {
-            call_mask.write_one_nothing(output, value, slices);
-            continue;
-        }
-        slices.indices.set(output, (rank ^ mask) as isize, 0, 0);
-        if let Some(values) = &mut slices.values {
-            // SAFETY: the caller's promise: it was found where the loops of a bound plan reach.
-            unsafe { values.copy(value, input, place) };
+    let [(slower, row), (slower_values, value_row)] =
+        [&shape.output, &shape.values].map(|nest| split_last(nest.output_dims()));
+    let firsts = StridedIter::new(slower).zip(StridedIter::new(slower_values));
+    for ((output, value), best) in firsts.zip(best.chunks_exact(row.size)) {
+        let place = |start: usize, first: isize, n: usize, l: LoopDim| {
+            (start as isize + first + n as isize * l.stride) as usize
+        };
+        for (n, best) in best.iter().enumerate() {
+            let output = place(shape.output.start, output, n, row);
+            let value = place(shape.values.start, value, n, value_row);
+            if let Some(call_mask) = call_mask.filter(|_| best.is_none()) {
+                call_mask.write_one_nothing(output, value, slices);
+                continue;
+            }
+            slices.indices.set(output, (best.rank ^ mask) as isize, 0, 0);
+            if let Some(values) = &mut slices.values {
+                // SAFETY: the caller's promise: it was found where the loops of a bound plan reach.
+                unsafe { values.copy(value, input, best.place) };
+            }
         }
     }
 }

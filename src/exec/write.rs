@@ -200,7 +200,7 @@ pub(super) fn copy_answers(shape: &CollapsedShape, slices: &mut OutputSlices<'_>
 }
 
 /// The fastest of some loops, and the others.
-fn split_last(loops: &[LoopDim]) -> (&[LoopDim], LoopDim) {
+pub(super) fn split_last(loops: &[LoopDim]) -> (&[LoopDim], LoopDim) {
     loops.split_last().map_or((&[], LoopDim::ONE), |(last, slower)| (slower, *last))
 }
 

@@ -3,14 +3,15 @@
 
 use super::collapse::CollapsedShape;
 use super::limits::{
-    MASKED_BYTES, MASKED_WIDTH, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES,
+    MASKED_BYTES, MAX_MASKED_BITS, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_MASKED_ROWS, MAX_REDUCTION_LEN,
+    MIN_MASKED_ROWS, MIN_MASKED_WIDTH_BYTES, MIN_SEGMENTED_ROW_BYTES,
 };
 use super::nest::count;
 use super::select::{PlanIsa, Prefer256Bit, Selection};
 use crate::layout::{AxisSet, Window};
 use crate::mask::MaskPlaces;
 use crate::{AxisDirection, DataType, Isa, Layout, NanPolicy, ReduceFunction};
-use argreduce_kernels::{Kernel, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
+use argreduce_kernels::{Kernel, LoopDim, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
 use std::ops::Range;
 
 /// Loops, and what runs along them.
@@ -25,6 +26,8 @@ pub(crate) struct ExecPlan {
     kernel: Option<(Isa, Strategy, Kernel)>,
     writer: &'static OutputWriter,
     working_set: WorkingSet,
+    /// Under a mask, outputs per tile; if it is read in place, as many as are side by side.
+    masked_outputs: Option<usize>,
     has_one_output: bool,
     is_contiguous_row: bool,
 }
@@ -40,6 +43,7 @@ impl ExecPlan {
         kernel: None,
         writer: OutputWriter::PORTABLE,
         working_set: WorkingSet::L2,
+        masked_outputs: None,
         has_one_output: false,
         is_contiguous_row: false,
     };
@@ -171,32 +175,50 @@ impl ExecPlan {
         self.shape.put_under(start);
     }
 
-    /// Cuts the reduction of a plan under a mask where it has more elements than are looked at at once: then each tile
-    /// of the [most outputs](ExecPlan::max_masked_outputs) has at most [`MASKED_BYTES`].
+    /// Cuts the reduction of a plan under a mask where it has more elements than are looked at at once, and decides how
+    /// many outputs are: of what may have to be copied, [`MASKED_BYTES`].
     pub(crate) fn cut_for_mask(&mut self) {
-        let width = match self.kernel {
-            Some((_, Strategy::NarrowColumns, _)) => self.shape.inner_dim().size,
+        let (shape, inner) = (&self.shape, self.shape.inner_dim());
+        let most = (MASKED_BYTES / self.element_bytes).min(MAX_MASKED_LEN);
+        let narrowest = match self.kernel {
+            Some((_, Strategy::NarrowColumns, _)) => inner.size,
             Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) => {
-                let (outputs, bytes) = MASKED_WIDTH;
-                self.shape.inner_dim().size.min(outputs.min(bytes / self.element_bytes))
+                inner.size.min(MIN_MASKED_WIDTH_BYTES / self.element_bytes)
             }
             _ => 1,
         };
-        let most = self.max_masked_len() / width;
-        if self.reduction_len > most {
-            self.shape.limit_reduction(most);
+        let (len, in_place) = (most / narrowest, self.masked_rows_in_place().filter(|_| !shape.is_split()));
+        let len = in_place.unwrap_or(len);
+        if self.reduction_len > len {
+            self.shape.limit_reduction(len);
             self.reduction_len = count(self.shape.reduced_dims());
         }
+        let outputs = (most / self.reduction_len).clamp(1, MAX_MASKED_OUTPUTS);
+        self.masked_outputs = if in_place.is_some() { None } else { Some(outputs) };
         (self.has_one_output, self.is_contiguous_row) = (false, false);
     }
 
-    /// Outputs per tile of a plan that was cut so.
-    pub(crate) fn max_masked_outputs(&self) -> usize {
-        (self.max_masked_len() / self.reduction_len).clamp(1, MAX_MASKED_OUTPUTS)
+    /// Of columns that their kernel reads under bits, if those of enough rows have room: of how many.
+    fn masked_rows_in_place(&self) -> Option<usize> {
+        let (Some((_, Strategy::Columns, kernel)), &[rows]) = (self.kernel, self.shape.reduced_dims()) else {
+            return None;
+        };
+        let (of_mask, distance) = (self.shape.mask.output_dims().last()?, rows.stride.unsigned_abs());
+        let room = (MAX_MASKED_BITS - MAX_MASKED_OUTPUTS) / distance.max(MAX_MASKED_OUTPUTS) + 1;
+        let len = rows.size.min(room).min(MAX_MASKED_ROWS);
+        let fits = of_mask.stride == 1 && distance >= MAX_MASKED_OUTPUTS && len >= rows.size.min(MIN_MASKED_ROWS);
+        (fits && kernel.takes_masks(&[LoopDim { size: len, ..rows }])).then_some(len)
     }
 
-    fn max_masked_len(&self) -> usize {
-        (MASKED_BYTES / self.element_bytes).min(MAX_MASKED_LEN)
+    /// Outputs per tile of a shape of a plan that was cut so.
+    pub(crate) fn masked_outputs(&self, shape: &CollapsedShape) -> usize {
+        let inner = || shape.input.output_dims().last().map_or(1, |inner| inner.size);
+        self.masked_outputs.unwrap_or_else(|| inner().min(MAX_MASKED_OUTPUTS))
+    }
+
+    /// Whether tiles of it are read under bits, and have too many elements to be copied.
+    pub(crate) fn is_masked_in_place(&self) -> bool {
+        self.masked_outputs.is_none()
     }
 
     /// With indices and values [packed](CollapsedShape::packed), each so many places from the next.

@@ -26,8 +26,17 @@ pub(crate) const MASKED_BYTES: usize = 16 << 10;
 /// The most elements: a row of so many bytes is one segment for vectors of 16 bytes, too. Not measured.
 pub(crate) const MAX_MASKED_LEN: usize = 190 * 64;
 
-/// How many outputs of each row of columns are looked at at once at least, and how many bytes are enough. Not measured.
-pub(crate) const MASKED_WIDTH: (usize, usize) = (128, 512);
+/// How many bytes of each row of columns are looked at at once at least. Not measured.
+pub(crate) const MIN_MASKED_WIDTH_BYTES: usize = 256;
 
 /// The most outputs that are looked at at once. Not measured.
 pub(crate) const MAX_MASKED_OUTPUTS: usize = 256;
+
+/// The most bits of a mask that are put at the places of elements: of as many bytes, with room for a word behind them.
+pub(crate) const MAX_MASKED_BITS: usize = 8 * (MAX_MASKED_LEN - 8);
+
+/// The most rows of columns that are looked at at once: lanes of 8 bits count no more. Not measured.
+pub(crate) const MAX_MASKED_ROWS: usize = 192;
+
+/// How many rows of columns are enough for bits to be put, not elements copied. Not measured.
+pub(crate) const MIN_MASKED_ROWS: usize = 64;
