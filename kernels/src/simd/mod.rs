@@ -53,7 +53,7 @@
 //!
 //! No strategy changes.
 //!
-//! Kernels read memory by what a token and its operations say, so that the traits are `unsafe` to implement.
+//! Kernels read memory by what a token and its operations say, so that all of these traits are `unsafe` to implement.
 //!
 //! Tokens wrap those of the crate pulp, which no file outside of this folder names.
 

@@ -159,7 +159,11 @@ pub(crate) unsafe trait SimdOps<T>: TransposeOps + TreeOps {
 
 /// Masks of lanes of any width as masks of bytes, a byte for each lane: what goes from lanes of one width to those of
 /// another.
-pub(crate) trait ByteMaskOps<T>: SimdOps<T> + SimdOps<u8> {
+///
+/// # Safety
+/// Each operation gives what is said of it, for whatever bits and masks: by masks, lanes are replaced that are no
+/// elements, or that have positions where elements are read.
+pub(crate) unsafe trait ByteMaskOps<T>: SimdOps<T> + SimdOps<u8> {
     /// The masks of as many vectors as a lane has bytes, one after the other: `mask(n)` is that of vector `n`.
     fn narrow(self, mask: impl Fn(usize) -> <Self as SimdOps<T>>::Mask) -> <Self as SimdOps<u8>>::Mask;
     /// A mask of bytes that is true where a bit is set, the lowest first: of as many bits as there are lanes.

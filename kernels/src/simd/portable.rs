@@ -32,7 +32,8 @@ unsafe impl<const BYTES: usize> Simd for Portable<BYTES> {
     }
 }
 
-impl<const BYTES: usize> TransposeOps for Portable<BYTES> {
+// SAFETY: arrays of as many bytes as vectors have; what is asked for is written here byte by byte.
+unsafe impl<const BYTES: usize> TransposeOps for Portable<BYTES> {
     type Bytes = [u8; BYTES];
     type HalfWidth = Self;
 
@@ -156,7 +157,8 @@ macro_rules! portable {
             }
         }
 
-        impl ByteMaskOps<$lane> for Portable<$bytes> {
+        // SAFETY: all bits of a lane or none are set in a mask, and lanes are written here one by one.
+        unsafe impl ByteMaskOps<$lane> for Portable<$bytes> {
             #[inline(always)]
             fn narrow(self, mask: impl Fn(usize) -> <Self as SimdOps<$lane>>::Mask) -> [u8; $bytes] {
                 let (mut masks, mut n) = ([[0; _]; size_of::<$lane>()], 0);

@@ -6,7 +6,16 @@ use super::token::Simd;
 pub(crate) const CHUNK_BYTES: usize = 16;
 
 /// Loads of several places, and interleaving.
-pub(crate) trait TransposeOps: Simd {
+///
+/// # Safety
+/// Transposes read and write as many places as [`Bytes`](TransposeOps::Bytes) is long, and take them for initialised
+/// elements, or for positions where elements are read. So an implementor promises that
+/// - `Bytes` are a whole number of [`CHUNK_BYTES`] and have no gaps; those of
+///   [`HalfWidth`](TransposeOps::HalfWidth) are no more;
+/// - loads and stores are of what they say, and of nothing else;
+/// - each operation gives what is said of it, whatever the bytes are.
+pub(crate) unsafe trait TransposeOps: Simd {
+    /// As many bytes as a vector has.
     type Bytes: Copy;
     /// The token for what gains nothing from wider vectors, copies and perfect shuffles: this one, or that of vectors
     /// of half the width.

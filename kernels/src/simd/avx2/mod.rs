@@ -146,7 +146,9 @@ impl Avx2 {
     }
 }
 
-impl<T> ByteMaskOps<T> for Avx2
+// SAFETY: masks have all bits of a lane set, or none: so do packed and extended ones, and they come in order, as Intel
+// says of the instructions. Each lane of those of bits is compared with the bit that has its number.
+unsafe impl<T> ByteMaskOps<T> for Avx2
 where
     Avx2: SimdOps<T, Mask = __m256i>,
 {
@@ -275,7 +277,8 @@ unsafe impl Simd for Avx2 {
     }
 }
 
-impl TransposeOps for Avx2 {
+// SAFETY: 32 bytes are a vector; the loads are of 16 bytes each, and Intel says of the instructions what is asked for.
+unsafe impl TransposeOps for Avx2 {
     type Bytes = __m256i;
     type HalfWidth = Self;
 

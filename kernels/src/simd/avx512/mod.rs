@@ -79,8 +79,9 @@ impl Avx512 {
     }
 }
 
-// Masks are bits: those of vectors lie one behind the other.
-impl<T> ByteMaskOps<T> for Avx512
+// SAFETY: masks are a bit for each lane, the lowest first, so that those of vectors are those of bytes, one behind the
+// other.
+unsafe impl<T> ByteMaskOps<T> for Avx512
 where
     Avx512: SimdOps<T, Mask: Into<u64>>,
 {
@@ -149,7 +150,9 @@ unsafe impl Simd for Avx512 {
     }
 }
 
-impl TransposeOps for Avx512 {
+// SAFETY: 64 bytes are a vector, of which both halves are loaded as AVX2 does; Intel says of the instructions what is
+// asked for. Stores are by masks of the even lanes, as many lanes at a time as are told, and none beyond `len`.
+unsafe impl TransposeOps for Avx512 {
     type Bytes = __m512i;
     // Perfect shuffles of twice the width are not worth their code size.
     type HalfWidth = Avx2;

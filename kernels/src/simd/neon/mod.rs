@@ -42,7 +42,9 @@ impl Neon {
     }
 }
 
-impl<T> ByteMaskOps<T> for Neon
+// SAFETY: all bytes of a lane are equal in a mask, so that every other one of them is the mask of narrower lanes, and
+// twice each that of wider ones; each byte of those of bits tests the one that has its number.
+unsafe impl<T> ByteMaskOps<T> for Neon
 where
     Neon: SimdOps<T, Mask = uint8x16_t>,
 {
@@ -100,7 +102,8 @@ unsafe impl Simd for Neon {
     }
 }
 
-impl TransposeOps for Neon {
+// SAFETY: 16 bytes are a vector and one chunk; Arm says of the instructions what is asked for.
+unsafe impl TransposeOps for Neon {
     type Bytes = uint8x16_t;
     type HalfWidth = Self;
 
