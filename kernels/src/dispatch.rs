@@ -374,7 +374,7 @@ pub fn both_kernel_of(element: DataType, isa: Isa, policy: NanPolicy) -> Option<
     }
     with_element_type!(element, T => with_isa!(isa, S => {
         // Whoever has no vectors but arrays does not gain enough for the code.
-        if const { !T::DATA_TYPE.has_kernels() || !S::TUNING.specializes } {
+        if const { !T::DATA_TYPE.has_kernels() || !S::TUNING.has_instructions } {
             return None;
         }
         Some(match policy {
@@ -419,7 +419,7 @@ pub(crate) use with_isa;
 
 /// Whether rows have an [order of their own](by_strategy).
 const fn has_specialized_rows<S: Simd, T: Element>() -> bool {
-    S::TUNING.specializes && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
+    S::TUNING.has_instructions && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
 }
 
 /// An order of its own where it is faster: in rows, where a vector takes one operation or two; but not of wide unsigned
@@ -441,14 +441,14 @@ where
         Strategy::Rows => rows::RowKernel::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, MAX, NAN>>,
         Strategy::SegmentedRows => rows::SegmentedRows::enter::<Shared<S, T, MAX, NAN>>,
-        Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
+        Strategy::NarrowColumns if const { S::TUNING.has_instructions } || cfg!(wide_portable) => {
             columns::NarrowColumns::enter::<OfColumns<S, T, MAX, NAN>>
         }
         Strategy::NarrowColumns | Strategy::GatheredColumns => {
             columns::GatheredColumns::enter::<OfColumns<S, T, MAX, NAN>>
         }
     };
-    let of_row = if const { S::TUNING.specializes && is_float::<Shared<S, T, MAX, NAN>>() } {
+    let of_row = if const { S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>() } {
         rows::SingleRow::enter::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     } else {
         rows::SingleRow::enter::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>

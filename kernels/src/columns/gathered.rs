@@ -409,9 +409,9 @@ impl DenseLayout {
     fn of<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<Self> {
         let &[fastest] = args.reduced else { return None };
         let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, fastest.size);
-        let is_shuffled = |elements: usize| O::Simd::TUNING.has_shuffles && is_shuffled(elements, size);
+        let is_shuffled = |elements: usize| O::Simd::TUNING.has_instructions && is_shuffled(elements, size);
         let has_whole_rows = |elements: usize| {
-            O::Simd::TUNING.has_shuffles
+            O::Simd::TUNING.has_instructions
                 && elements > MAX_COPIED_ROWS
                 && elements * size >= CHUNK_BYTES
                 && elements.saturating_mul(lanes * size) <= SCRATCH_BYTES

@@ -7,7 +7,7 @@ use crate::simd::token::Simd;
 
 #[derive(Clone, Copy)]
 pub(super) struct NanTracker<O: ArgOrder> {
-    /// Where, as a mask, or as bits: see `IsaTuning::keeps_bits`.
+    /// Where, as a mask, or as bits: see `IsaTuning::has_few_registers`.
     nans: Mask<O>,
     nan_bits: u64,
 }
@@ -25,7 +25,7 @@ impl<O: ArgOrder> NanTracker<O> {
     pub(super) fn observe<const U: usize>(&mut self, order: O, vectors: &[Vec<O>; U]) {
         if O::Lane::HAS_NAN {
             let simd = order.simd();
-            match const { O::Simd::TUNING.keeps_bits } {
+            match const { O::Simd::TUNING.has_few_registers } {
                 true => self.nan_bits |= simd.movemask(simd.or_nans(self.nans, vectors)),
                 false => self.nans = simd.or_nans(self.nans, vectors),
             }

@@ -176,7 +176,7 @@ impl<O: ArgOrder> OnePass<'_, O> {
 /// code one at a time. See docs/tuning.md#tile_vectors.
 #[inline(always)]
 pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
-    O::Simd::TUNING.specializes
+    O::Simd::TUNING.has_instructions
 }
 
 /// A tile over some rows and then some others, at least a vector wide. There is at least one of the first rows, and all

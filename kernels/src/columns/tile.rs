@@ -116,7 +116,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// Whether rows are taken two at a time, so that only the better one is compared with the best so far. For two rows
     /// that is an operation more and a select less, which pays where a select takes several operations, or where narrow
     /// tiles wait for the row before. See docs/tuning.md#columns-two-rows-at-a-time.
-    const IN_PAIRS: bool = O::Simd::TUNING.pairs_rows;
+    const IN_PAIRS: bool = O::Simd::TUNING.has_few_registers;
     /// The fewest rows that are taken in pairs. See docs/tuning.md#columns-two-rows-at-a-time.
     const MIN_PAIRED_ROWS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
 

@@ -37,7 +37,7 @@ impl TransposeSource {
     pub(crate) unsafe fn transpose<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
         // SAFETY: the caller promises runs that one of both takes: short ones that follow each other, or whole chunks.
         unsafe {
-            if const { S::TUNING.has_shuffles }
+            if const { S::TUNING.has_instructions }
                 && self.step == (self.elements * SIZE) as isize
                 && is_shuffled(self.elements, SIZE)
             {

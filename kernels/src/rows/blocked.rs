@@ -66,7 +66,7 @@ fn find_by_blocks<P: BlockOrders, const V: usize>(
     before: usize,
 ) -> P::Results {
     // (Or the fast path is not worth the code size.)
-    if const { !P::HAS_FAST || !<P::Order as ArgOrder>::Simd::TUNING.specializes } {
+    if const { !P::HAS_FAST || !<P::Order as ArgOrder>::Simd::TUNING.has_instructions } {
         return find_exactly::<P, V>(orders, segment, before);
     }
     let (fast, blocks) = (orders.fast(), BlockedSegment::aligned(segment));

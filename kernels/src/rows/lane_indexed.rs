@@ -19,7 +19,7 @@ pub(super) const fn vectors<O: ArgOrder>() -> (usize, usize) {
     };
     let positions = (O::Simd::MAX_INDEX as usize).saturating_add(1) / O::Simd::LANES;
     let most = if positions < most { positions } else { most };
-    if O::Simd::TUNING.specializes { (5, most) } else { (1, 0) }
+    if O::Simd::TUNING.has_instructions { (5, most) } else { (1, 0) }
 }
 
 /// Whether a segment of `number` vectors is searched so. 7 and 8 vectors fill a [search in
@@ -50,7 +50,7 @@ pub(super) fn find<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> u32 
     let mut position = iota::<O::Lane, _>(reversed);
     let mut chains = LaneAccumulators::new(order, first, position);
     let mut at = lanes;
-    let unrolls = const { O::Simd::TUNING.unrolls_short_loops } && !reversed;
+    let unrolls = const { O::Simd::TUNING.has_few_registers } && !reversed;
     repeat!(unrolls, at < len, at + lanes < len, at += lanes, {
         position = simd.add(position, simd.splat_index(lanes as u32));
         // SAFETY: both spans are whole vectors, `len` elements of the segment, and `at` is below that.

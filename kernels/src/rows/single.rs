@@ -67,7 +67,7 @@ unsafe fn find<F: OrderFactory<Given = (), Order: ArgOrder>>(
     tuning: &'static Tuning,
     of_call: impl FnOnce() -> u32,
 ) -> u32 {
-    let is_of_call = const { !<F::Order as ArgOrder>::Simd::TUNING.specializes };
+    let is_of_call = const { !<F::Order as ArgOrder>::Simd::TUNING.has_instructions };
     if is_of_call || const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         return of_call();
     }

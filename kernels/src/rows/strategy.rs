@@ -21,15 +21,15 @@ use core::mem::MaybeUninit;
 
 /// The kernel of rows. If `FORWARD`, of those that most calls have: in the direction of memory, and [one
 /// segment](blocked::is_one_segment). If not, of rows against the direction of memory, as those where ties go to the
-/// last index, and of longer ones in either direction; where an ISA does not
-/// [specialize](crate::tuning::isa::IsaTuning::specializes), of all rows. Knows nothing of who makes an order: orders
-/// of the same type have one copy.
+/// last index, and of longer ones in either direction; where an ISA has
+/// [no instructions](crate::tuning::isa::IsaTuning::has_instructions), of all rows. Knows nothing of who makes an
+/// order: orders of the same type have one copy.
 pub(crate) struct RowKernel<const FORWARD: bool>;
 
 /// Whether all rows of an ISA take one search, that of [segments](SegmentedRows), to keep the code small: of arrays on
 /// x86-64, where CPUs without AVX2 are from before 2013.
 pub(crate) const fn is_one_search<S: Simd>() -> bool {
-    cfg!(all(target_arch = "x86_64", not(wide_portable))) && !S::TUNING.specializes
+    cfg!(all(target_arch = "x86_64", not(wide_portable))) && !S::TUNING.has_instructions
 }
 
 impl RowKernel<false> {
@@ -67,7 +67,7 @@ impl RowKernel<true> {
         let is_forward = stride > 0 && blocked::is_one_segment::<F::Order>(size);
         // SAFETY: either kernel answers the call as it is, of which the caller says what is asked for.
         unsafe {
-            if const { <F::Order as ArgOrder>::Simd::TUNING.specializes } && is_forward {
+            if const { <F::Order as ArgOrder>::Simd::TUNING.has_instructions } && is_forward {
                 RowKernel::<true>::enter::<F>(args, (), outputs)
             } else {
                 RowKernel::<false>::enter_any::<B>(args, (), outputs)
@@ -177,7 +177,7 @@ impl<O: ArgOrder, const FORWARD: bool> RowLoop<O> for RowsOfCall<'_, O, FORWARD>
     const HAS_GROUPS: bool = true;
     // What is lane-indexed instead need not be compiled.
     const MAX_VECTORS: usize =
-        if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MAX_VECTORS) { MAX_VECTORS } else { 4 };
+        if O::Simd::TUNING.has_instructions && !lane_indexed::takes::<O>(MAX_VECTORS) { MAX_VECTORS } else { 4 };
     type Output = ();
 
     /// A call where rows may go side by side: with three of those searches in one function, all kernels took a
@@ -226,7 +226,10 @@ impl<'a, O: ArgOrder, const FORWARD: bool> RowsOfCall<'a, O, FORWARD> {
         let is_left_alone = args.exceeds_l2() && !args.should_prefetch(false);
         let is_sequential = is_left_alone && len > MAX_TWO_STREAM_BYTES / size_of::<O::Lane>();
         match vectors {
-            5.. if const { O::Simd::TUNING.specializes } && lane_indexed::takes::<O>(vectors) && !is_sequential => {
+            5.. if const { O::Simd::TUNING.has_instructions }
+                && lane_indexed::takes::<O>(vectors)
+                && !is_sequential =>
+            {
                 self.search::<LaneIndexed>()
             }
             _ if vectors <= Self::MAX_VECTORS => in_registers(len, self),
@@ -249,7 +252,7 @@ impl<'a, O: ArgOrder, const FORWARD: bool> RowsOfCall<'a, O, FORWARD> {
         let prefetcher = self.prefetcher::<S>(groups);
         // What lies within the rows up to here; the only row is always the last.
         let last = if S::OVER_READS && args.outputs() > 1 { args.last_start(lanes) } else { None };
-        let unrolls = const { O::Simd::TUNING.unrolls_short_loops && S::IS_SHORT && (FORWARD || S::OVER_READS) };
+        let unrolls = const { O::Simd::TUNING.has_few_registers && S::IS_SHORT && (FORWARD || S::OVER_READS) };
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds
         // of times.
         let mut o = 0;
@@ -307,14 +310,15 @@ impl<'a, O: ArgOrder, const FORWARD: bool> RowsOfCall<'a, O, FORWARD> {
     #[inline(always)]
     fn first_for<S: RowSearch<O>>(self) -> Segment<'a, O::Lane> {
         // In vectors, only what takes any length has rows of both directions: for all others it is a constant.
-        let is_backward = const { O::Simd::TUNING.specializes && !S::TAKES_ANY_LENGTH } || self.first.is_reversed();
+        let is_backward =
+            const { O::Simd::TUNING.has_instructions && !S::TAKES_ANY_LENGTH } || self.first.is_reversed();
         let first = self.first.with_direction(!FORWARD && is_backward);
         if !S::IS_BLOCKED {
             return first;
         }
         if !self.prefetches {
             let bytes = || self.args.outputs() * first.len() * size_of::<O::Lane>();
-            let is_in_l2 = const { O::Simd::TUNING.prefetches_from_l2 } && !self.args.exceeds_l2();
+            let is_in_l2 = const { O::Simd::TUNING.has_few_registers } && !self.args.exceeds_l2();
             let distance = self.args.tuning.prefetch.l2_distance_bytes;
             let prefetches = is_in_l2 && distance > 0 && bytes() >= MIN_L2_BYTES;
             return if prefetches { first.with_prefetch_bytes(distance) } else { first };

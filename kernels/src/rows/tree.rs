@@ -21,7 +21,7 @@ use core::marker::PhantomData;
 /// and less for a row alone if it has more of them. See docs/tuning.md#transposing-tree.
 pub(super) const fn max_vectors<O: ArgOrder>() -> usize {
     match O::Simd::TUNING.has_masks {
-        _ if !O::Simd::TUNING.specializes || size_of::<O::Lane>() != 4 => 0,
+        _ if !O::Simd::TUNING.has_instructions || size_of::<O::Lane>() != 4 => 0,
         true => 1,
         false => 3,
     }
