@@ -2,8 +2,9 @@
 //! nanoseconds, so the ceilings have no part in it.
 
 use crate::cell::{Cell, Options, Shape, Size};
-use crate::data::{Buffer, Pattern, Row, fill, seeded};
+use crate::data::{Buffer, fill, seeded};
 use crate::element::Sample;
+use crate::pattern::{Pattern, Row};
 use crate::settings::Settings;
 use crate::subject::{By, IS_VERSUS, New, Old};
 use crate::timer::{Trials, in_turn};

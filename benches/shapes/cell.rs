@@ -1,7 +1,7 @@
 //! A cell of the grid: type, shape, data, options and size; and its geometry, which is all that measuring it takes.
 //! Knows nothing of time.
 
-use crate::data::{Pattern, Row};
+use crate::pattern::{Pattern, Row};
 use argreduce::{AxisDirection, DataType, Layout, NanPolicy, ReduceFunction};
 use std::fmt;
 

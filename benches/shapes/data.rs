@@ -10,52 +10,13 @@
 //! closes each row has to stay there: they are rotated by whole rows at most.
 
 use crate::element::Sample;
+use crate::pattern::{Pattern, Row};
 use argreduce::Element;
 use argreduce_guard::advise_huge_pages;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    Random,
-    /// Along the reduced axes, in every row alike.
-    Ascending,
-    Descending,
-    AllEqual,
-    /// Four values.
-    FewDistinct,
-    /// 5 % NaN, the rest random.
-    Nan5,
-    /// Random, and a NaN at the end of every row.
-    NanLast,
-}
-
-impl Pattern {
-    pub fn name(self) -> &'static str {
-        match self {
-            Pattern::Random => "random",
-            Pattern::Ascending => "ascending",
-            Pattern::Descending => "descending",
-            Pattern::AllEqual => "equal",
-            Pattern::FewDistinct => "few",
-            Pattern::Nan5 => "nan5%",
-            Pattern::NanLast => "nan-last",
-        }
-    }
-
-    pub fn has_nan(self) -> bool {
-        matches!(self, Pattern::Nan5 | Pattern::NanLast)
-    }
-}
-
-/// Where the elements of one row are: `len` of them, `stride` apart, and the next `stride - 1` rows between them.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    pub len: usize,
-    pub stride: usize,
-}
 
 /// Fills whole rows, and a part of one at the end.
 pub fn fill<T: Sample>(pattern: Pattern, row: Row, rng: &mut SmallRng, values: &mut [T]) {

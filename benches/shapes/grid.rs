@@ -2,7 +2,7 @@
 //! measured.
 
 use crate::cell::{Cell, Options, Shape, Size, View};
-use crate::data::Pattern;
+use crate::pattern::Pattern;
 use argreduce::DataType;
 
 /// All types but bool, which runs the kernels of u8.

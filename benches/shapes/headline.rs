@@ -3,9 +3,10 @@
 
 use crate::ceiling;
 use crate::cell::{Cell, Options, Shape, Size};
-use crate::data::{Buffer, Pattern, fill, seeded};
+use crate::data::{Buffer, fill, seeded};
 use crate::element::Sample;
 use crate::grid::NAMED;
+use crate::pattern::Pattern;
 use argreduce::{ArgReduce, DataType, Element, NanPolicy, ReduceFunction, with_element_type};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //! inside it. Knows of cells what is in their shapes.
 
 use crate::cell::{Cell, Options, Shape, Size};
-use crate::data::Pattern;
 use crate::measure::{Outcome, Who};
+use crate::pattern::Pattern;
 use anyhow::Result;
 use argreduce::DataType;
 use plotters::prelude::*;

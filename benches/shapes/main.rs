@@ -31,6 +31,7 @@ mod grid;
 mod headline;
 mod heatmap;
 mod measure;
+mod pattern;
 mod peer;
 mod quiet;
 mod report;

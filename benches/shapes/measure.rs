@@ -2,9 +2,10 @@
 //! the plain form of itself. Knows neither the grid nor the targets.
 
 use crate::cell::{Cell, Geometry, Options, Size};
-use crate::data::{Buffer, Pattern, bytes_of, fill, rotate, seeded};
+use crate::data::{Buffer, bytes_of, fill, rotate, seeded};
 use crate::element::Sample;
 use crate::evict::evict;
+use crate::pattern::Pattern;
 use crate::subject::{By, IS_VERSUS, New, Old};
 use crate::timer::{Limits, in_turn};
 use crate::{ceiling, check};

@@ -2,8 +2,8 @@
 //! numbers.
 
 use crate::cell::{Class, Options};
-use crate::data::Pattern;
 use crate::measure::{Outcome, Who};
+use crate::pattern::Pattern;
 use argreduce::DataType;
 
 /// A demand, and how a cell stands to it.

@@ -3,7 +3,8 @@
 //! where no more than a few elements are visited, with an answer.
 
 use crate::case::Sample;
-use crate::{Outcome, model};
+use crate::model;
+use crate::outcome::Outcome;
 use arbitrary::{Result, Unstructured};
 use argreduce::{ArgReduce, AxisDirection, Error, Index, Isa, Layout, NanPolicy, ReduceFunction, drop_axes};
 use std::cell::OnceCell;

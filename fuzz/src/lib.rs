@@ -8,6 +8,7 @@ mod descriptors;
 mod draw;
 mod layouts;
 mod model;
+mod outcome;
 
 // The C interface has no Rust library of its own, so its sources are a part of this one.
 #[allow(non_camel_case_types, dead_code, reason = "the names of a C header, all of which it has")]
@@ -29,16 +30,9 @@ pub use check::check;
 pub use descriptors::descriptors;
 pub use draw::Problem;
 pub use layouts::layouts;
+pub use outcome::Outcome;
 
 use arbitrary::{Arbitrary, Unstructured};
-
-/// What became of an input.
-pub enum Outcome {
-    /// The bytes are no input of this target: nothing was tried.
-    Rejected,
-    /// Checked. Inputs of one class are of a kind, as far as the choice of seeds cares.
-    Checked(u64),
-}
 
 /// One-dimensional tensors, forwards and backwards.
 pub fn slices(bytes: &[u8]) -> Outcome {

@@ -1,7 +1,7 @@
 //! How a case is called: with types and as bytes, as a whole and in parts; and what is compared. The fuzz targets have
 //! this file, too.
 
-use super::case::{Asked, Case, Draw, Expected, Presence, Sample, part_of, places};
+use super::case::{Asked, Case, Data, Draw, Expected, Presence, Sample, part_of, places};
 use super::executor::Wayward;
 use argreduce::{
     ArgReduce, Buffers, Collect, DataType, Element, Error, Index, Input, Isa, Layout, Mask, Merge, Output, Partial,
@@ -96,6 +96,36 @@ struct Part {
     start: Vec<usize>,
     outputs: Vec<usize>,
     presence: Option<Presence>,
+}
+
+impl Case {
+    /// Runs it on every ISA, at times also on what the planner prefers, and compares what is written, and what is not;
+    /// and with something that is too short.
+    pub fn check(&self, data: &Data, expected: &[Expected]) {
+        // Behind a guard page, from the lowest element on, or before one.
+        let layout = &self.layout;
+        let before = |(&size, &stride): (&usize, &isize)| (size.max(1) - 1) * stride.min(0).unsigned_abs();
+        let skipped = match self.edge {
+            Edge::Start if layout.element_count() > 0 => {
+                layout.offset() - layout.sizes().iter().zip(layout.strides()).map(before).sum::<usize>()
+            }
+            _ => 0,
+        };
+        let layout = Layout::strided(layout.sizes(), layout.strides(), layout.offset() - skipped).expect("as before");
+        let size = self.data_type.size();
+        let x = &Guarded::copy_of(&data.x[skipped * size..][..layout.required_len() * size], self.edge);
+
+        let case = &Case { layout, ..self.clone() };
+        let (window, there) = (case.window(), &data.there[..]);
+        let presence = case.mask.map(|format| Presence::new(format, layout.sizes(), there, case.edge));
+        let executor = case.executor.map(|(way, width)| Wayward::new(way, width));
+        let (mask, executor) = (presence.as_ref().map(Presence::mask), executor.as_ref());
+        let call = |isa| Call { case, isa, x, there, mask, executor, window: &window };
+        for isa in Isa::available().map(Some).chain((self.seed % 2 == 1).then_some(None)) {
+            call(isa).check(expected);
+        }
+        call(None).check_refused(presence.as_ref(), &expected[0]);
+    }
 }
 
 impl<'a> Call<'a> {

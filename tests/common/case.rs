@@ -1,10 +1,9 @@
 //! A call as a value: what is reduced, what is read of it, where the answers go, and who does it; and what it is to
 //! find, by the reference. Nothing here draws cases. The fuzz targets have this file, too.
 
-use super::call::Call;
-use super::executor::{Way, Wayward};
+use super::executor::Way;
 use argreduce::{
-    AxisDirection, DataType, Element, Isa, Layout, Mask, NanPolicy, ReduceFunction, reference, with_element_type,
+    AxisDirection, DataType, Element, Layout, Mask, NanPolicy, ReduceFunction, reference, with_element_type,
 };
 use argreduce_guard::{Edge, Guarded};
 use bytemuck::checked::cast_slice as cast;
@@ -191,34 +190,6 @@ impl Case {
         let values: Vec<T> = kept.iter().zip(&found).map(value).collect();
         let indices = found.into_iter().map(|index| index.map(|n| in_whole[n] as u64)).collect();
         Expected { indices, values: cast_slice(&values).to_vec() }
-    }
-
-    /// Runs it on every ISA, at times also on what the planner prefers, and compares what is written, and what is not;
-    /// and with something that is too short.
-    pub fn check(&self, data: &Data, expected: &[Expected]) {
-        // Behind a guard page, from the lowest element on, or before one.
-        let layout = &self.layout;
-        let before = |(&size, &stride): (&usize, &isize)| (size.max(1) - 1) * stride.min(0).unsigned_abs();
-        let skipped = match self.edge {
-            Edge::Start if layout.element_count() > 0 => {
-                layout.offset() - layout.sizes().iter().zip(layout.strides()).map(before).sum::<usize>()
-            }
-            _ => 0,
-        };
-        let layout = Layout::strided(layout.sizes(), layout.strides(), layout.offset() - skipped).expect("as before");
-        let size = self.data_type.size();
-        let x = &Guarded::copy_of(&data.x[skipped * size..][..layout.required_len() * size], self.edge);
-
-        let case = &Case { layout, ..self.clone() };
-        let (window, there) = (case.window(), &data.there[..]);
-        let presence = case.mask.map(|format| Presence::new(format, layout.sizes(), there, case.edge));
-        let executor = case.executor.map(|(way, width)| Wayward::new(way, width));
-        let (mask, executor) = (presence.as_ref().map(Presence::mask), executor.as_ref());
-        let call = |isa| Call { case, isa, x, there, mask, executor, window: &window };
-        for isa in Isa::available().map(Some).chain((self.seed % 2 == 1).then_some(None)) {
-            call(isa).check(expected);
-        }
-        call(None).check_refused(presence.as_ref(), &expected[0]);
     }
 }
 

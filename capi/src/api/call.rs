@@ -1,12 +1,13 @@
 //! A call: what it reads and where its answers go, as C has it, and the one way from there to an answer.
 
 use super::codes::*;
+use super::desc;
 use super::executor::{self, argreduce_executor};
 use super::failure::Failure;
 use super::mask::{self, argreduce_mask};
+use super::operator::{Plan, argreduce_operator, two_answers};
 use super::pointer::{self, Buffer};
 use super::versioned::Versioned;
-use super::{Plan, argreduce_operator, desc, two_answers};
 use ::argreduce::{Buffers, Error, Input, PartialBuffers, UntypedOutput};
 use std::ffi::c_void;
 use std::mem::offset_of;

@@ -2,8 +2,9 @@
 
 use super::codes::*;
 use super::failure::Failure;
+use super::operator::{One, Plan};
+use super::pointer;
 use super::versioned::{self, Versioned};
-use super::{One, Plan, pointer};
 use ::argreduce::{ArgReduce, AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 use std::ffi::{CStr, c_char};
 use std::mem::offset_of;

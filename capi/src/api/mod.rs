@@ -7,6 +7,7 @@ mod directml;
 mod executor;
 pub(crate) mod failure;
 mod mask;
+mod operator;
 mod parts;
 mod pointer;
 pub(crate) mod versioned;
@@ -19,113 +20,14 @@ pub use self::executor::{argreduce_executor, argreduce_task};
 #[allow(unused_imports, reason = "the benchmark takes a part of these")]
 pub use self::mask::argreduce_mask;
 #[allow(unused_imports, reason = "the benchmark takes a part of these")]
+pub use self::operator::argreduce_operator;
+#[allow(unused_imports, reason = "the benchmark takes a part of these")]
 pub use self::parts::argreduce_pairs;
 
 use self::failure::{Failure, guarded};
-use self::pointer::{Buffer, Need};
-use ::argreduce::directml::CompiledOperator;
-use ::argreduce::{DataType, Error, Input, Layout, Merge, RequiredBytes, UntypedOutput, UntypedPlan, UntypedPlanBoth};
-use std::ffi::{CString, c_char, c_void};
-use std::fmt;
-
-/// A compiled operator: immutable, usable from any thread.
-pub struct argreduce_operator {
-    plan: Plan,
-    need: Needs,
-    isa: CString,
-}
-
-enum Plan {
-    One(One),
-    Both(UntypedPlanBoth),
-}
-
-/// Of one function.
-enum One {
-    Own(UntypedPlan),
-    DirectMl(CompiledOperator),
-}
-
-impl Plan {
-    /// The layout of the input, of plans that take a mask.
-    fn input_layout(&self) -> Option<&Layout> {
-        match self {
-            Plan::One(One::Own(plan)) => Some(plan.input_layout()),
-            Plan::One(One::DirectMl(_)) => None,
-            Plan::Both(plan) => Some(plan.each()[0].input_layout()),
-        }
-    }
-}
-
-impl One {
-    #[inline(always)]
-    fn run(&self, input: Input<'_, u8>, output: UntypedOutput<'_>) -> Result<(), Error> {
-        match self {
-            One::Own(plan) => plan.run(input, output),
-            One::DirectMl(operator) => operator.run(input, output),
-        }
-    }
-
-    /// What merges its partial answers, and their types.
-    fn merge(&self) -> (Merge, (DataType, DataType)) {
-        match self {
-            One::Own(plan) => (plan.merge(), (plan.data_type(), plan.index_type())),
-            One::DirectMl(operator) => (operator.merge(), (operator.data_type(), operator.index_type())),
-        }
-    }
-}
-
-/// What the buffers of a call need. Of both, each of the two.
-struct Needs {
-    input: Need,
-    indices: Need,
-    /// Of partial answers.
-    packed_indices: Need,
-    values: Need,
-}
-
-impl Needs {
-    fn new(bytes: RequiredBytes, data_type: DataType, index_type: DataType) -> Needs {
-        let (element, index) = (data_type.size(), index_type.size());
-        let need = |bytes, alignment| Need { bytes, alignment };
-        Needs {
-            input: need(bytes.input, element),
-            indices: need(bytes.output, index),
-            packed_indices: need((bytes.values / element).saturating_mul(index), index),
-            values: need(bytes.values, element),
-        }
-    }
-}
-
-impl argreduce_operator {
-    fn new(plan: Plan) -> argreduce_operator {
-        let own = |plan: &UntypedPlan| (plan.required_bytes(), plan.data_type(), plan.index_type(), plan.isa());
-        let (bytes, data_type, index_type, isa) = match &plan {
-            Plan::One(One::Own(plan)) => own(plan),
-            Plan::One(One::DirectMl(plan)) => (plan.required_bytes(), plan.data_type(), plan.index_type(), plan.isa()),
-            Plan::Both(plan) => own(plan.each()[0]),
-        };
-        let need = Needs::new(bytes, data_type, index_type);
-        argreduce_operator { plan, need, isa: CString::new(isa.name()).unwrap_or_default() }
-    }
-}
-
-impl fmt::Display for argreduce_operator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.plan {
-            Plan::One(One::Own(plan)) => plan.fmt(f),
-            Plan::One(One::DirectMl(operator)) => operator.fmt(f),
-            Plan::Both(plan) => plan.fmt(f),
-        }
-    }
-}
-
-/// What functions with a place for one answer say of an operator of both, and what to do instead.
-#[cold]
-fn two_answers(instead: &str) -> Failure {
-    let message = format!("op is an argminmax, which has two answers: {instead}");
-    Failure::new(ARGREDUCE_UNSUPPORTED_OPERATOR, message)
-}
+use self::operator::{One, Plan};
+use self::pointer::Buffer;
+use std::ffi::{c_char, c_void};
 
 /// Checks a description and decides how to run it. `*out` is the operator, to be released by argreduce_release(), or
 /// NULL after a failure.

@@ -3,7 +3,8 @@
 
 use super::codes::*;
 use super::failure::Failure;
-use super::{Plan, argreduce_operator, pointer, two_answers};
+use super::operator::{Plan, argreduce_operator, two_answers};
+use super::pointer;
 use ::argreduce::{DataType, Merge};
 use std::ffi::c_void;
 

@@ -8,9 +8,9 @@
 //!
 //! Otherwise all bytes are looked at, and if there are others, a copy of zeros and ones is reduced.
 
+use crate::interop::value_error;
 use crate::output::zeros;
 use crate::plans::Key;
-use crate::reduce::value_error;
 use argreduce::{Error, ReduceFunction};
 use pyo3::prelude::*;
 

@@ -3,8 +3,8 @@
 //! misaligned. Lists of a fixed size are further axes.
 
 use crate::arrow::{self, Array, Own, Schema, Struct};
+use crate::interop::{descr_of, interop};
 use crate::output::{NewArray, new_array};
-use crate::view::{descr_of, interop};
 use argreduce::DataType;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -483,8 +483,38 @@ fn ordered_error(name: &str) -> PyErr {
     ))
 }
 
+/// A column in one piece, which is a copy if it has several; and which of its elements are there, if some are not.
+pub(crate) fn joined<'py>(
+    py: Python<'py>,
+    chunks: &[Chunk<'py>],
+    there: Option<Bound<'py, PyUntypedArray>>,
+) -> PyResult<(Bound<'py, PyUntypedArray>, Option<Bound<'py, PyUntypedArray>>)> {
+    let array = match chunks {
+        [chunk] => chunk.array.clone(),
+        _ => {
+            let arrays = PyList::new(py, chunks.iter().map(|chunk| &chunk.array))?;
+            interop(py)?.call_method1(intern!(py, "joined"), (arrays,))?.cast_into::<PyUntypedArray>()?
+        }
+    };
+    if there.is_none() && chunks.iter().all(|chunk| chunk.validity.is_none()) {
+        return Ok((array, None));
+    }
+    let mut all = NewArray::new(descr_of(py, DataType::Bool)?, &[chunks.iter().map(|chunk| chunk.len).sum()])?;
+    all.bytes().fill(1);
+    if let Some(there) = there {
+        all.fill_from(&there)?;
+    }
+    let mut rest = all.bytes();
+    for chunk in chunks {
+        let (of_chunk, others) = rest.split_at_mut(chunk.len);
+        of_chunk.copy_from_slice(&both(chunk, of_chunk));
+        rest = others;
+    }
+    Ok((array, Some(all.array)))
+}
+
 /// Which elements of a chunk are there: those that the bits say, and of them those that `there` says.
-pub(crate) fn both(chunk: &Chunk<'_>, there: &[u8]) -> Vec<u8> {
+fn both(chunk: &Chunk<'_>, there: &[u8]) -> Vec<u8> {
     let Some((bits, offset)) = chunk.bits() else { return there.to_vec() };
     let is_there = |n: usize| bits[(offset + n) / 8] >> ((offset + n) % 8) & 1;
     there.iter().enumerate().map(|(n, &byte)| u8::from(byte != 0) & is_there(n)).collect()

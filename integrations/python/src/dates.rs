@@ -13,7 +13,7 @@
 //! there is a NaT. (Partial answers, which are merged by the same order, are always made of such a copy.)
 
 use crate::output::{NewArray, zeros};
-use crate::reduce::Run;
+use crate::run::Run;
 use crate::view::{Shape, View};
 use argreduce::{NanPolicy, ReduceFunction};
 use bytemuck::{cast_slice, cast_slice_mut};

@@ -8,10 +8,12 @@
 //! | `column.rs` | the same for columns of Arrow, some of whose elements are not there |
 //! | `arrow.rs` | the structs of Arrow's interface, as other libraries make them |
 //! | `mask.rs` | which elements are there |
+//! | `run.rs` | a plan runs, on what is read and with the threads for it |
 //! | `reduce.rs` | a call, from its arguments to its answer |
 //! | `plans.rs` | a plan is made, or found among the last ones |
 //! | `bools.rs` | bools whose bytes are others than 0 and 1 |
 //! | `dates.rs` | dates and durations, whose NaT is as NaN |
+//! | `interop.rs` | NumPy's types and errors, and what is written in Python |
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
 //! | `threads.rs` | the threads that calls may run on |
@@ -28,12 +30,14 @@ mod bools;
 mod column;
 mod dates;
 mod dlpack;
+mod interop;
 mod interrupt;
 mod mask;
 mod output;
 mod parts;
 mod plans;
 mod reduce;
+mod run;
 mod threads;
 mod view;
 

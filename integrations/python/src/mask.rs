@@ -1,15 +1,13 @@
 //! Which elements are there, as the library takes it: an array of bools at any strides, or bits.
 
-use crate::column::{Chunk, both};
-use crate::output::NewArray;
-use crate::reduce::value_error;
-use crate::view::{Input, Shape, Source, View, descr_of, input_of_column, interop};
+use crate::column::{Chunk, joined};
+use crate::interop::{interop, value_error};
+use crate::view::{Input, Shape, Source, View, input_of_column};
 use argreduce::{DataType, Mask};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 /// Which elements of an input are there.
 pub(crate) enum There<'a, 'py> {
@@ -101,36 +99,6 @@ pub(crate) fn trues<'py>(name: &str, there: &Bound<'py, PyAny>) -> PyResult<Opti
         _ => return Ok(None),
     };
     interop(py)?.call_method1(intern!(py, "trues"), args).map(Some)
-}
-
-/// A column in one piece, which is a copy if it has several; and which of its elements are there, if some are not.
-pub(crate) fn joined<'py>(
-    py: Python<'py>,
-    chunks: &[Chunk<'py>],
-    there: Option<Bound<'py, PyUntypedArray>>,
-) -> PyResult<(Bound<'py, PyUntypedArray>, Option<Bound<'py, PyUntypedArray>>)> {
-    let array = match chunks {
-        [chunk] => chunk.array.clone(),
-        _ => {
-            let arrays = PyList::new(py, chunks.iter().map(|chunk| &chunk.array))?;
-            interop(py)?.call_method1(intern!(py, "joined"), (arrays,))?.cast_into::<PyUntypedArray>()?
-        }
-    };
-    if there.is_none() && chunks.iter().all(|chunk| chunk.validity.is_none()) {
-        return Ok((array, None));
-    }
-    let mut all = NewArray::new(descr_of(py, DataType::Bool)?, &[chunks.iter().map(|chunk| chunk.len).sum()])?;
-    all.bytes().fill(1);
-    if let Some(there) = there {
-        all.fill_from(&there)?;
-    }
-    let mut rest = all.bytes();
-    for chunk in chunks {
-        let (of_chunk, others) = rest.split_at_mut(chunk.len);
-        of_chunk.copy_from_slice(&both(chunk, of_chunk));
-        rest = others;
-    }
-    Ok((array, Some(all.array)))
 }
 
 /// What an array of bools says; `shape` is a place for its shape. (It has as many axes as the input.)

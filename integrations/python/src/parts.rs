@@ -3,14 +3,14 @@
 use crate::arguments::{self, Axes, Axis, compared_type, element_type, element_type_of_any_order, is_date};
 use crate::bools::{self, Outputs};
 use crate::dates;
+use crate::interop::{descr_of, interop, value_error};
 use crate::interrupt;
 use crate::mask::{self, There};
 use crate::output::{NewArray, first_of, flags, shape_text};
-use crate::reduce::{Lent, give_back, value_error};
+use crate::reduce::give_back;
+use crate::run::Lent;
 use crate::threads::Threads;
-use crate::view::{
-    Shape, Source, View, descr_of, input_of, interop, is_labelled, native_copy, native_type, without_labels,
-};
+use crate::view::{Shape, Source, View, input_of, is_labelled, native_copy, native_type, without_labels};
 use argreduce::{ArgReduce, DataType, Executor, Merge, PartialBuffers, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};

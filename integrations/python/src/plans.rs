@@ -1,7 +1,7 @@
 //! Plans, each made once: to make one takes longer than a short row.
 
 use crate::arguments::{self, Axes};
-use crate::reduce::value_error;
+use crate::interop::value_error;
 use crate::view::Shape;
 use argreduce::{ArgReduce, DataType, Error, Layout, NanPolicy, ReduceFunction, UntypedPlan, UntypedPlanBoth};
 use pyo3::PyResult;

@@ -4,19 +4,21 @@ use crate::arguments::{self, Axes, Axis, Sizes};
 use crate::bools::{self, Outputs};
 use crate::column::{self, Chunk};
 use crate::dates;
+use crate::interop::{descr_of, interop, value_error};
 use crate::interrupt;
 use crate::mask::{self, There};
 use crate::output::{NewArray, Out, copy_into, out_array, scalar};
 use crate::plans::Key;
+use crate::run::Run;
 use crate::threads::Threads;
-use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop, is_labelled};
+use crate::view::{Input, Shape, Source, View, as_plain_array, input_of, is_labelled};
 use argreduce::{
     ArgReduce, Buffers, DataType, Element, Error, Executor, Mask, NanPolicy, Options, PartialBuffers, ReduceFunction,
     bf16, f16,
 };
 use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -573,31 +575,6 @@ pub(crate) fn give_back<'py>(
     interop(x.py())?.call_method1(intern!(x.py(), "give_back"), args)
 }
 
-/// What is asked for, and what it is asked of.
-#[derive(Clone, Copy)]
-pub(crate) struct Run<'a, 'py> {
-    pub(crate) py: Python<'py>,
-    /// The function that was called.
-    pub(crate) name: &'static str,
-    pub(crate) key: Key,
-    pub(crate) view: &'a View<'a, 'py>,
-    pub(crate) threads: &'a Threads,
-    pub(crate) there: Option<&'a There<'a, 'py>>,
-}
-
-/// With what elements are read: threads, and which of them are there, if some are not.
-pub(crate) struct Lent<'a> {
-    pub(crate) executor: &'a dyn Executor,
-    pub(crate) mask: Option<Mask<'a>>,
-}
-
-impl Lent<'_> {
-    /// Elements as the input of a call.
-    pub(crate) fn input<'b>(&'b self, elements: &'b [u8]) -> argreduce::Input<'b, u8> {
-        argreduce::input(elements).masked(self.mask).on(self.executor)
-    }
-}
-
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
         if self.has_nat_above() { self.run_with_nat_above(indices, values) } else { self.run_as_is(indices, values) }
@@ -605,24 +582,6 @@ impl Run<'_, '_> {
 
     fn has_nat_above(&self) -> bool {
         self.view.is_of_dates() && dates::is_nat_above(self.key.function, self.key.nan_policy)
-    }
-
-    /// By the order of the elements themselves.
-    pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let plan = self.key.plan(self.view.shape)?;
-        let (plan, key) = (&*plan, &self.key);
-        self.read(move |elements, lent| {
-            let run = |elements: &[u8], indices: &mut [u8], values: Option<&mut [u8]>| {
-                plan.run(lent.input(elements), Buffers { indices, values })
-            };
-            if key.data_type != DataType::Bool {
-                return run(elements, indices, values).map_err(value_error);
-            }
-            let outputs = Outputs::of(key, [key.function], [indices], values.map(|values| [values]));
-            bools::run_of_any_bytes(elements, outputs, |elements, [indices], [values]| {
-                run(elements, indices, Some(values))
-            })
-        })
     }
 
     /// [`Run::run`] for both functions: into the indices and values of the smallest, and of the largest.
@@ -652,21 +611,6 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Hands the elements to something that runs a plan, and which of them are there; and the threads for it. The lock
-    /// of the interpreter is released meanwhile if they are many.
-    fn read(&self, run: impl FnOnce(&[u8], &Lent<'_>) -> PyResult<()> + Send) -> PyResult<()> {
-        let Run { py, name, view, threads, there, .. } = *self;
-        // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
-        // is (a part of) it is written after it was read.
-        let input = unsafe { view.bytes(name)? };
-        // SAFETY: as above.
-        unsafe {
-            mask::with(name, there, |mask| {
-                interrupt::run(py, view.work(), threads, |executor| run(input, &Lent { executor, mask }))
-            })??
-        }
-    }
-
     /// Into the memory of `out`, if that is possible.
     fn run_directly(&self, out: &Out<'_, '_>) -> PyResult<bool> {
         // SAFETY: no code of Python runs before the last read, which is below; this one is about addresses alone.
@@ -676,20 +620,6 @@ impl Run<'_, '_> {
             Some(bytes) => self.run(bytes, None).map(|()| true),
             None => Ok(false),
         }
-    }
-}
-
-/// What is wrong with a call that NumPy has no other exception for.
-pub(crate) fn value_error(error: Error) -> PyErr {
-    match error {
-        Error::Misaligned { .. } => PyTypeError::new_err(error.to_string()),
-        Error::IndexTooLarge { index_type, .. } => {
-            // By NumPy's name.
-            let (long, short) = if index_type.starts_with('u') { ("uint", "u") } else { ("int", "i") };
-            let name = index_type.replacen(short, long, 1);
-            PyValueError::new_err(error.to_string().replacen(index_type, &name, 1))
-        }
-        _ => PyValueError::new_err(error.to_string()),
     }
 }
 

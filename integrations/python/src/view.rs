@@ -7,9 +7,9 @@
 //!    [`View::bytes`], last of all, compares with what was found.
 
 use crate::arguments::{compared_type, element_type_of_any_order, is_date};
-use crate::column::{Chunk, Column, column_of};
+use crate::column::{Chunk, Column, column_of, joined};
 use crate::dlpack::{Parts, Tensor};
-use crate::mask::joined;
+use crate::interop::{descr_of, interop};
 use crate::output::{NewArray, copy_into, descr_address, first_of};
 use argreduce::{DataType, Error, Layout, MAX_RANK};
 use numpy::npyffi::{NpyTypes, PY_ARRAY_API, get_type_object};
@@ -17,8 +17,7 @@ use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 
 /// Sizes and strides in elements. Written where it stays: to move it takes as long as some of what a small call does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -447,29 +446,4 @@ impl<'a, 'py> View<'a, 'py> {
             None => descr_of(py, self.data_type),
         }
     }
-}
-
-/// The NumPy type of an element type. Of `bfloat16` the integers of its bits, as NumPy has no such type.
-pub(crate) fn descr_of(py: Python<'_>, data_type: DataType) -> PyResult<Bound<'_, PyArrayDescr>> {
-    Ok(match data_type {
-        DataType::I64 => numpy::dtype::<i64>(py),
-        DataType::I32 => numpy::dtype::<i32>(py),
-        DataType::U64 => numpy::dtype::<u64>(py),
-        DataType::U32 => numpy::dtype::<u32>(py),
-        DataType::U16 | DataType::Bf16 => numpy::dtype::<u16>(py),
-        DataType::U8 => numpy::dtype::<u8>(py),
-        DataType::I8 => numpy::dtype::<i8>(py),
-        DataType::I16 => numpy::dtype::<i16>(py),
-        DataType::F32 => numpy::dtype::<f32>(py),
-        DataType::F64 => numpy::dtype::<f64>(py),
-        DataType::Bool => numpy::dtype::<bool>(py),
-        other => PyArrayDescr::new(py, PyString::new(py, if other == DataType::F16 { "float16" } else { "?" }))?,
-    })
-}
-
-/// What is written in Python.
-pub(crate) fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
-    static INTEROP: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = INTEROP.get_or_try_init(py, || py.import("argreduce._interop").map(Bound::unbind))?;
-    Ok(module.bind(py))
 }
