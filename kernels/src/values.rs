@@ -5,11 +5,9 @@ use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::mask::InputMask;
 use crate::memory::walk::offset_at;
 use crate::outputs::{Outputs, Written};
-use crate::positions::{Position, for_places};
-use crate::types::DataType;
+use crate::types::{DataType, Element};
 use core::mem::MaybeUninit;
 use core::ops::BitOr;
-use half::{bf16, f16};
 
 /// Writes the values of a call whose positions are written: all of them, or those of which bits are lost.
 ///
@@ -24,27 +22,33 @@ pub(crate) unsafe fn read_values(
     outputs: Outputs<'_>,
     written: Written,
 ) {
-    use DataType::{Bf16, F16, F32, F64};
-    // SAFETY: the caller promises the call and its outputs; each type is read as integers of its size.
-    unsafe {
-        match (written, element) {
-            (Written::All, _) => {}
-            (Written::SomeBits, F16) => read_lost::<u16, true, { f16::MANTISSA_DIGITS }>(args, mask, outputs),
-            (Written::SomeBits, Bf16) => read_lost::<u16, true, { bf16::MANTISSA_DIGITS }>(args, mask, outputs),
-            (Written::SomeBits, F32) => read_lost::<u32, false, { f32::MANTISSA_DIGITS }>(args, mask, outputs),
-            (Written::SomeBits, F64) => read_lost::<u64, false, { f64::MANTISSA_DIGITS }>(args, mask, outputs),
-            _ => with_bits!(element.size(), B => match mask {
-                None => read_all::<B, SOME>(args, outputs, |at| at.read()),
-                Some(mask) => read_all::<B, 1>(args, outputs, |at| mask.read(at)),
-            }),
-        }
-    }
+    let (infinity, is_small_float) = with_element_type!(element, T => {
+        (T::HIGHEST.key(0) as u64, T::ANY_NAN.is_some() && size_of::<T>() < 4)
+    });
+    with_bits!(element.size(), B => {
+        let lost = match written {
+            Written::All => return,
+            Written::Nothing => None,
+            Written::SomeBits => Some(Lost { most_nans: B::MAX / 2 - infinity as B, zero: B::from(is_small_float) }),
+        };
+        // SAFETY: the caller promises the call and its outputs; each type is read as integers of its size.
+        unsafe { read::<B>(args, mask, outputs, lost) }
+    });
+}
+
+/// Of which floats a kernel loses bits, by the bits: of NaN; and of zeros, where floats are compared by a key.
+#[derive(Clone, Copy)]
+struct Lost<B> {
+    /// How many magnitudes are NaN.
+    most_nans: B,
+    /// 1 if zeros are.
+    zero: B,
 }
 
 /// Unsigned integers as wide as elements.
 trait FloatBits: Copy + BitOr<Output = Self> {
-    /// Of the bits of a float with `DIGITS` digits: the top bit is set where it is NaN, or if `ZEROS`, a zero.
-    fn lost<const ZEROS: bool, const DIGITS: u32>(self) -> Self;
+    /// The top bit is set where the float with these bits is such a one.
+    fn lost(self, lost: Lost<Self>) -> Self;
     fn has_top_bit(self) -> bool;
 }
 
@@ -52,11 +56,10 @@ macro_rules! bits {
     ($($t:ident)+) => {$(
         impl FloatBits for $t {
             #[inline(always)]
-            fn lost<const ZEROS: bool, const DIGITS: u32>(self) -> Self {
-                // Additions alone, which every vector has. (Of the digits, one has no bit.)
-                let (magnitude, most_nans) = (self & $t::MAX >> 1, (1 << (DIGITS - 1)) - 1);
-                let is_nan = magnitude + most_nans;
-                if ZEROS { is_nan | magnitude.wrapping_sub(1) } else { is_nan }
+            fn lost(self, Lost { most_nans, zero }: Lost<$t>) -> $t {
+                // Additions alone, which every vector has.
+                let magnitude = self & $t::MAX >> 1;
+                magnitude + most_nans | magnitude.wrapping_sub(zero)
             }
             #[inline(always)]
             fn has_top_bit(self) -> bool {
@@ -66,51 +69,20 @@ macro_rules! bits {
     )+};
 }
 
-bits!(u16 u32 u64);
+bits!(u8 u16 u32 u64);
 
 /// How many written values are checked at a time for one that is lost. Not measured.
 const CHECKED: usize = 64;
 
-/// Those of which bits are lost: of floats with `DIGITS` digits, NaN, and if `ZEROS`, zeros.
+/// All of them, or those that are lost.
 ///
 /// # Safety
-/// - As for [`read_values`].
-unsafe fn read_lost<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(
+/// - As for [`read_values`]; all are written if some are lost.
+unsafe fn read<B: FloatBits>(
     args: &KernelArgs<'_>,
     mask: Option<InputMask>,
     outputs: Outputs<'_>,
-) {
-    // SAFETY: values are wanted, and as wide as `B`.
-    let (mut positions, values) = unsafe { outputs.split::<B>() };
-    for (chunk, values) in values.chunks_mut(CHECKED).enumerate() {
-        // SAFETY: the caller promises that they are written.
-        let values = unsafe { &mut *(&raw mut *values as *mut [B]) };
-        let lost = values.iter().map(|value| value.lost::<ZEROS, DIGITS>());
-        if !lost.reduce(B::bitor).is_some_and(B::has_top_bit) {
-            continue;
-        }
-        for (n, value) in values.iter_mut().enumerate() {
-            if value.lost::<ZEROS, DIGITS>().has_top_bit() {
-                let n = chunk * CHECKED + n;
-                // SAFETY: the caller promises that positions are written, and the elements.
-                *value = unsafe {
-                    let offset = args.offset(n) + offset_at(args.reduced, positions.read(n) as usize);
-                    let at = args.input.cast::<B>().offset(offset);
-                    mask.map_or_else(|| at.read(), |mask| mask.read(at))
-                };
-            }
-        }
-    }
-}
-
-/// All of them, of one loop `N` at a time.
-///
-/// # Safety
-/// - As for [`read_values`]; `read` reads any of those elements.
-unsafe fn read_all<B: Copy, const N: usize>(
-    args: &KernelArgs<'_>,
-    outputs: Outputs<'_>,
-    read: impl Fn(*const B) -> B + Copy,
+    lost: Option<Lost<B>>,
 ) {
     // SAFETY: values are wanted, and as wide as `B`.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
@@ -118,55 +90,28 @@ unsafe fn read_all<B: Copy, const N: usize>(
         Some(step) => (LoopDim::ONE, LoopDim { size: values.len(), stride: step }),
         None => (args.outer, args.inner),
     };
-    let input = args.input.cast::<B>();
     for (o, values) in values.chunks_mut(inner.size).enumerate() {
-        let row = input.wrapping_offset(o as isize * outer.stride);
-        for_places!(positions.take(inner.size), positions => {
-            // SAFETY: the caller promises that positions are written, and the elements.
-            unsafe {
-                match *args.reduced {
-                    [fastest] => read_row::<B, _, N>((row, inner.stride), values, positions, read, |position| {
-                        position * fastest.stride
-                    }),
-                    _ => read_row::<B, _, 1>((row, inner.stride), values, positions, read, |position| {
-                        offset_at(args.reduced, position as usize)
-                    }),
+        let mut first = args.input.cast::<B>().wrapping_offset(o as isize * outer.stride);
+        for values in values.chunks_mut(CHECKED) {
+            let mut positions = positions.take(values.len());
+            // SAFETY: the caller promises that they are written.
+            let is_lost = |value: &MaybeUninit<B>, lost| unsafe { value.assume_init_read() }.lost(lost);
+            let some = |lost| values.iter().map(|value| is_lost(value, lost)).reduce(B::bitor);
+            if lost.is_none_or(|lost| some(lost).is_some_and(B::has_top_bit)) {
+                for (n, value) in values.iter_mut().enumerate() {
+                    if lost.is_none_or(|lost| is_lost(value, lost).has_top_bit()) {
+                        // SAFETY: the caller promises that positions are written, and the elements.
+                        value.write(unsafe {
+                            let at = first.wrapping_offset(n as isize * inner.stride);
+                            let at = at.offset(offset_at(args.reduced, positions.read(n) as usize));
+                            mask.map_or_else(|| at.read(), |mask| mask.read(at))
+                        });
+                    }
                 }
             }
-        });
+            first = first.wrapping_offset(values.len() as isize * inner.stride);
+        }
     }
-}
-
-/// How many values are read at a time, where an iteration of the loop costs as much as one of them. Not measured.
-const SOME: usize = 8;
-
-/// The values of outputs that are `step` elements apart, from `first` on, `N` at a time.
-///
-/// # Safety
-/// - The positions are written; the element at the offset of each may be read.
-#[inline(always)]
-unsafe fn read_row<B: Copy, P: Position, const N: usize>(
-    (first, step): (*const B, isize),
-    values: &mut [MaybeUninit<B>],
-    positions: &mut [MaybeUninit<P>],
-    read: impl Fn(*const B) -> B,
-    offset: impl Fn(isize) -> isize,
-) {
-    let mut n = 0;
-    let mut read_one = |(value, position): (&mut MaybeUninit<B>, &MaybeUninit<P>)| {
-        // SAFETY: the caller promises the position of each output, and the element there.
-        value.write(unsafe {
-            let position: u64 = position.assume_init().into();
-            read(first.wrapping_offset(n * step).offset(offset(position as isize)))
-        });
-        n += 1;
-    };
-    let (some_values, last_values) = values.as_chunks_mut::<N>();
-    let (some_positions, last_positions) = positions.as_chunks::<N>();
-    for (values, positions) in some_values.iter_mut().zip(some_positions) {
-        values.iter_mut().zip(positions).for_each(&mut read_one);
-    }
-    last_values.iter_mut().zip(last_positions).for_each(read_one);
 }
 
 #[cfg(test)]
@@ -174,27 +119,40 @@ mod tests {
     use super::*;
     use crate::positions::Positions;
     use crate::tuning::{Tuning, WorkingSet};
+    use half::{bf16, f16};
 
-    /// Of which bits a kernel cannot know all.
+    fn call(input: *const (), [outer, inner]: [LoopDim; 2], reduced: &[LoopDim]) -> KernelArgs<'_> {
+        let (working_set, tuning) = (WorkingSet::L2, Tuning::current());
+        KernelArgs { input, outer, inner, reduced, working_set, tuning }
+    }
+
+    /// Of which bits a kernel cannot know all: those alone are read.
     #[test]
     fn lost_bits() {
-        fn check<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(kept: &[B], lost: &[B]) {
-            assert!(kept.iter().all(|bits| !bits.lost::<ZEROS, DIGITS>().has_top_bit()));
-            assert!(lost.iter().all(|bits| bits.lost::<ZEROS, DIGITS>().has_top_bit()));
+        let check = |element: DataType, kept: &[u64], lost: &[u64]| {
+            with_bits!(element.size(), B => {
+                let of_both_signs = |bits: &u64| [*bits as B, *bits as B | 1 << (B::BITS - 1)];
+                let [kept, lost]: [Vec<B>; 2] = [kept, lost].map(|bits| bits.iter().flat_map(of_both_signs).collect());
+                let (input, mut values) = ([0x15 as B], [&kept[..], &lost].concat());
+                let (reduced, inner) = ([LoopDim::ONE], LoopDim { size: values.len(), stride: 0 });
+                let args = call(input.as_ptr().cast(), [LoopDim::ONE, inner], &reduced);
+                let mut positions = vec![0_u32; values.len()];
+                let outputs = Outputs::with_values(Positions::from(&mut positions[..]), &mut values);
+                // SAFETY: the only element is there.
+                unsafe { read_values(element, &args, None, outputs, Written::SomeBits) };
+                assert_eq!(values, [&kept[..], &vec![input[0]; lost.len()]].concat(), "{element}");
+            })
+        };
+        for (element, infinity) in
+            [(DataType::F16, f16::INFINITY.to_bits()), (DataType::Bf16, bf16::INFINITY.to_bits())]
+        {
+            let infinity = infinity.into();
+            check(element, &[1, 2, 0x3c00, infinity - 1, infinity], &[0, infinity + 1, infinity + 2, 0x7fff]);
         }
-        fn halves<const DIGITS: u32>(infinity: u16) {
-            let kept = [1, 2, 0x3c00, infinity - 1, infinity].map(|bits| [bits, bits | 0x8000]);
-            let lost = [0, infinity + 1, infinity + 2, 0x7fff].map(|bits| [bits, bits | 0x8000]);
-            check::<u16, true, DIGITS>(kept.as_flattened(), lost.as_flattened());
-        }
-        halves::<{ f16::MANTISSA_DIGITS }>(f16::INFINITY.to_bits());
-        halves::<{ bf16::MANTISSA_DIGITS }>(bf16::INFINITY.to_bits());
-        let kept = [0.0, f32::MIN_POSITIVE, 1.0, f32::MAX, f32::INFINITY].map(|x| [x, -x].map(f32::to_bits));
-        let lost = [0x7f80_0001, 0x7fc0_0000, 0x7fff_ffff].map(|bits| [bits, bits | 1 << 31]);
-        check::<u32, false, { f32::MANTISSA_DIGITS }>(kept.as_flattened(), lost.as_flattened());
-        let kept = [0.0, f64::MIN_POSITIVE, 1.0, f64::MAX, f64::INFINITY].map(|x| [x, -x].map(f64::to_bits));
-        let lost = [f64::INFINITY.to_bits() + 1, f64::NAN.to_bits(), u64::MAX >> 1].map(|bits| [bits, bits | 1 << 63]);
-        check::<u64, false, { f64::MANTISSA_DIGITS }>(kept.as_flattened(), lost.as_flattened());
+        let kept = [0.0, f32::MIN_POSITIVE, 1.0, f32::MAX, f32::INFINITY].map(|x| x.to_bits().into());
+        check(DataType::F32, &kept, &[0x7f80_0001, 0x7fc0_0000, 0x7fff_ffff]);
+        let kept = [0.0, f64::MIN_POSITIVE, 1.0, f64::MAX, f64::INFINITY].map(f64::to_bits);
+        check(DataType::F64, &kept, &[f64::INFINITY.to_bits() + 1, f64::NAN.to_bits(), u64::MAX >> 1]);
     }
 
     /// All of them, or the lost ones alone, are the elements at the positions: of even steps, of rows, and of several
@@ -209,14 +167,7 @@ mod tests {
             (of(5, 70), of(20, 2), &[of(4, -1)]),
             (of(3, 50), of(2, 13), &[of(3, 100), of(2, 5)]),
         ] {
-            let args = KernelArgs {
-                input: input[500..].as_ptr().cast(),
-                outer,
-                inner,
-                reduced,
-                working_set: WorkingSet::L2,
-                tuning: Tuning::current(),
-            };
+            let args = call(input[500..].as_ptr().cast(), [outer, inner], reduced);
             let mut positions: Vec<u64> =
                 (0..args.outputs() as u64).map(|n| n * n % args.reduction_len() as u64).collect();
             let place = |n: usize, position: u64| 500 + args.offset(n) + offset_at(reduced, position as usize);
