@@ -85,7 +85,20 @@ macro_rules! indices {
     )+};
 }
 
-indices! {
+/// Those that are element types as well.
+macro_rules! index_types {
+    ($($t:ident as $bits:ident)+) => {
+        indices!($($t as $bits)+);
+
+        /// The largest index that fits a type, if it is one for indices.
+        pub(crate) fn max_index(data_type: DataType) -> Option<u64> {
+            let types = [$((<$t as Element>::DATA_TYPE, <$t as Index>::MAX)),+];
+            types.iter().find(|(index_type, _)| *index_type == data_type).map(|&(_, max)| max)
+        }
+    };
+}
+
+index_types! {
     i32 as u32
     i64 as u64
     u32 as u32
@@ -97,16 +110,3 @@ indices! {
 indices!(usize as u32);
 #[cfg(target_pointer_width = "64")]
 indices!(usize as u64);
-
-/// The largest index that fits a type, if it is one for indices.
-pub(crate) fn max_index(data_type: DataType) -> Option<u64> {
-    Some(match data_type {
-        DataType::I32 => <i32 as Index>::MAX,
-        DataType::I64 => <i64 as Index>::MAX,
-        DataType::U32 => <u32 as Index>::MAX,
-        DataType::U64 => <u64 as Index>::MAX,
-        DataType::U8 => <u8 as Index>::MAX,
-        DataType::U16 => <u16 as Index>::MAX,
-        _ => return None,
-    })
-}

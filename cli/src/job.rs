@@ -10,8 +10,10 @@ use crate::npy::{self, Array};
 use crate::picture::Picture;
 use crate::reduce::{Block, Means, NOTHING, Question, Reducer};
 use anyhow::{Context, Result, anyhow, bail};
-use argreduce::{DataType, Error, Executor, Layout, Sequential, UntypedPlan, drop_axes, unravel};
-use bytemuck::{AnyBitPattern, Pod, pod_read_unaligned};
+use argreduce::{
+    DataType, Element, Error, Executor, Layout, Sequential, UntypedPlan, drop_axes, unravel, with_element_type,
+};
+use bytemuck::{AnyBitPattern, Pod, bytes_of, pod_read_unaligned};
 use half::f16;
 use npyz::{TypeChar, TypeStr};
 use rayon::ThreadPoolBuilder;
@@ -310,12 +312,10 @@ fn scatter(from: &[u8], size: usize, runs: &Runs, to: &mut [u8]) {
 /// What stands for a value where nothing is there: NaN, or 0 of a type without one.
 fn put_no_value(data_type: DataType, n: usize, values: &mut [u8]) {
     let value = &mut values[n * data_type.size()..][..data_type.size()];
-    match data_type {
-        DataType::F16 => value.copy_from_slice(&f16::NAN.to_ne_bytes()),
-        DataType::F32 => value.copy_from_slice(&f32::NAN.to_ne_bytes()),
-        DataType::F64 => value.copy_from_slice(&f64::NAN.to_ne_bytes()),
-        _ => value.fill(0),
-    }
+    with_element_type!(data_type, T => {
+        type Pod = <T as Element>::Pod;
+        value.copy_from_slice(bytes_of(&Pod::ANY_NAN.unwrap_or(Pod::ZERO)));
+    });
 }
 
 /// The type of such elements, and how one of them is shown.

@@ -35,7 +35,8 @@ pub(crate) fn descr_of(py: Python<'_>, data_type: DataType) -> PyResult<Bound<'_
         DataType::F32 => numpy::dtype::<f32>(py),
         DataType::F64 => numpy::dtype::<f64>(py),
         DataType::Bool => numpy::dtype::<bool>(py),
-        other => PyArrayDescr::new(py, PyString::new(py, if other == DataType::F16 { "float16" } else { "?" }))?,
+        DataType::F16 => PyArrayDescr::new(py, PyString::new(py, "float16"))?,
+        other => return Err(PyTypeError::new_err(format!("NumPy has no {other}"))),
     })
 }
 

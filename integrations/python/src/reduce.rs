@@ -14,9 +14,9 @@ use crate::threads::Threads;
 use crate::view::{Input, Shape, Source, View, as_plain_array, input_of, is_labelled};
 use argreduce::{
     ArgReduce, Buffers, DataType, Element, Error, Executor, Mask, NanPolicy, Options, PartialBuffers, ReduceFunction,
-    bf16, f16,
+    with_element_type,
 };
-use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
+use bytemuck::{bytes_of, bytes_of_mut, cast_slice, cast_slice_mut, pod_read_unaligned};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -632,31 +632,24 @@ fn write_index(index: i64, to: &mut [u8]) {
 
 /// What the value of an output without an element is, in the first bytes: NaN or NaT, or 0 where a type has neither.
 fn no_value(view: &View<'_, '_>) -> [u8; 8] {
-    fn first<const N: usize>(bytes: [u8; N]) -> [u8; 8] {
-        std::array::from_fn(|n| bytes.get(n).copied().unwrap_or(0))
+    if view.is_of_dates() {
+        return dates::NAT.to_ne_bytes();
     }
-    match view.data_type {
-        DataType::I64 if view.is_of_dates() => dates::NAT.to_ne_bytes(),
-        DataType::F16 => first(f16::NAN.to_ne_bytes()),
-        DataType::Bf16 => first(bf16::NAN.to_ne_bytes()),
-        DataType::F32 => first(f32::NAN.to_ne_bytes()),
-        DataType::F64 => f64::NAN.to_ne_bytes(),
-        _ => [0; 8],
-    }
+    with_element_type!(view.data_type, T => {
+        type Pod = <T as Element>::Pod;
+        let mut value = [0; 8];
+        value[..size_of::<T>()].copy_from_slice(bytes_of(&Pod::ANY_NAN.unwrap_or(Pod::ZERO)));
+        value
+    })
 }
 
 /// Whether there is a NaN among values of a view, or a NaT.
 fn has_nan(view: &View<'_, '_>, bytes: &[u8]) -> bool {
-    // By the bits, as `Element::is_nan` does: a comparison of floats may trap.
-    fn any<const N: usize>(bytes: &[u8], is_nan: impl Fn([u8; N]) -> bool) -> bool {
-        bytes.as_chunks().0.iter().any(|&bytes| is_nan(bytes))
+    if view.is_of_dates() {
+        return bytes.as_chunks().0.iter().any(|&bytes| i64::from_ne_bytes(bytes) == dates::NAT);
     }
-    match view.data_type {
-        DataType::I64 => any(bytes, |bytes| view.is_of_dates() && i64::from_ne_bytes(bytes) == dates::NAT),
-        DataType::F32 => any(bytes, |bytes| Element::is_nan(f32::from_ne_bytes(bytes))),
-        DataType::F64 => any(bytes, |bytes| Element::is_nan(f64::from_ne_bytes(bytes))),
-        DataType::F16 => any(bytes, |bytes| Element::is_nan(f16::from_ne_bytes(bytes))),
-        DataType::Bf16 => any(bytes, |bytes| Element::is_nan(bf16::from_ne_bytes(bytes))),
-        _ => false,
-    }
+    with_element_type!(view.data_type, T => {
+        // Not by a comparison of floats, which may trap.
+        bytes.chunks_exact(size_of::<T>()).any(|bytes| Element::is_nan(pod_read_unaligned::<<T as Element>::Pod>(bytes)))
+    })
 }

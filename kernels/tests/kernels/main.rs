@@ -14,7 +14,7 @@ mod scatter;
 mod tiles;
 mod tuning;
 
-use argreduce_kernels::Isa;
+use argreduce_kernels::{DataType, Element, Isa, by_name};
 use case::Case;
 use std::io::Write;
 use std::sync::Once;
@@ -48,21 +48,19 @@ macro_rules! isas {
             }
         }
     )+};
-    ($isa:ident, $($t:ident)+) => {$(
-        #[test]
-        fn $t() {
-            if is_exercised(Isa::$isa) {
-                Case::<half_or_primitive::$t>::new(Isa::$isa).run_all();
-                merge::check::<half_or_primitive::$t>(Isa::$isa);
+    ($isa:ident, $($t:ident)+) => {
+        // (`bool` has the kernels of `u8`.)
+        const _: () = assert!([$(stringify!($t)),+, "bool"].len() == DataType::ALL.len(), "a type without a test");
+        $(
+            #[test]
+            fn $t() {
+                if <by_name::$t as Element>::DATA_TYPE.has_kernels() && is_exercised(Isa::$isa) {
+                    Case::<by_name::$t>::new(Isa::$isa).run_all();
+                    merge::check::<by_name::$t>(Isa::$isa);
+                }
             }
-        }
-    )+};
-}
-
-/// The types by name, where the tests have the same names.
-mod half_or_primitive {
-    pub(super) use half::{bf16, f16};
-    pub(super) use std::primitive::*;
+        )+
+    };
 }
 
 isas! {

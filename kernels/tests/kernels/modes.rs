@@ -3,8 +3,7 @@
 use crate::case::{Case, Sample};
 use crate::merge;
 use argreduce_guard::{FloatMode, few};
-use argreduce_kernels::{Isa, LoopDim};
-use half::{bf16, f16};
+use argreduce_kernels::{DataType, Element, Isa, LoopDim, with_element_type};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -12,33 +11,36 @@ const ONCE: LoopDim = LoopDim::ONE;
 
 /// Each of this machine's modes, for every type of floats: flushed, subnormals would be zeros.
 pub fn check_all(isa: Isa) {
-    for mode in FloatMode::ALL {
+    for data_type in DataType::ALL {
+        with_element_type!(data_type, T => check::<<T as Element>::Pod>(isa));
+    }
+    FloatMode::ALL.iter().for_each(|mode| {
         mode.run(|| {
-            Case::<f32>::new(isa).check_subnormals(f32::from_bits);
-            Case::<f64>::new(isa)
-                .check_subnormals(|bits| f64::from_bits(u64::from(bits & 3) | u64::from(bits >> 31) << 63));
             merge::check_with::<f32, u32>(isa);
             merge::check_with::<f64, u8>(isa);
-        });
-    }
-    // Their kernels order integers: so where the machine is slow, two modes say enough.
-    for mode in few(0..FloatMode::ALL.len(), 4).map(|n| FloatMode::ALL[n]) {
-        mode.run(|| {
-            Case::<f16>::new(isa).check_subnormals(|bits| f16::from_bits(bits as u16 & 3 | (bits >> 16) as u16));
-            Case::<bf16>::new(isa).check_subnormals(|bits| bf16::from_bits(bits as u16 & 3 | (bits >> 16) as u16));
-        });
+        })
+    });
+}
+
+fn check<T: Sample>(isa: Isa) {
+    if T::NAN.is_some() && T::DATA_TYPE.has_kernels() {
+        // Kernels of narrow ones order integers: so where the machine is slow, two modes say enough.
+        let modes = few(0..FloatMode::ALL.len(), if size_of::<T>() < 4 { 4 } else { 1 });
+        modes.for_each(|n| FloatMode::ALL[n].run(|| Case::<T>::new(isa).check_subnormals()));
     }
 }
 
 impl<T: Sample> Case<T> {
-    /// Calls of every strategy, of zeros and subnormals of both signs, and some of them with a NaN. `float` makes a
-    /// number of a sign and two bits of its fraction.
-    fn check_subnormals(&self, float: fn(u32) -> T) {
+    /// Calls of every strategy, of zeros and subnormals of both signs, and some of them with a NaN.
+    fn check_subnormals(&self) {
         let mut rng = SmallRng::seed_from_u64(7);
         let mut data = |len: usize| -> Vec<T> {
             let top = rng.random_range(1..4);
-            let mut data: Vec<T> =
-                (0..len).map(|_| float(rng.random_range(0..=top) | if rng.random() { 1 << 31 } else { 0 })).collect();
+            let mut data: Vec<T> = (0..len)
+                .map(|_| {
+                    T::of_bits(rng.random_range(0..=top) | u64::from(rng.random::<bool>()) << (8 * size_of::<T>() - 1))
+                })
+                .collect();
             if rng.random_range(0..4) == 0 {
                 data[rng.random_range(0..len)] = T::SPECIAL[T::SPECIAL.len() - 1 - rng.random_range(0..3)];
             }
