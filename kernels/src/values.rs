@@ -5,6 +5,7 @@ use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::mask::InputMask;
 use crate::memory::walk::offset_at;
 use crate::outputs::{Outputs, Written};
+use crate::positions::{Position, for_places};
 use crate::types::{DataType, Element};
 use core::mem::MaybeUninit;
 use core::ops::BitOr;
@@ -22,18 +23,23 @@ pub(crate) unsafe fn read_values(
     outputs: Outputs<'_>,
     written: Written,
 ) {
-    let (infinity, is_small_float) = with_element_type!(element, T => {
-        (T::HIGHEST.key(0) as u64, T::ANY_NAN.is_some() && size_of::<T>() < 4)
-    });
     with_bits!(element.size(), B => {
         let lost = match written {
             Written::All => return,
             Written::Nothing => None,
-            Written::SomeBits => Some(Lost { most_nans: B::MAX / 2 - infinity as B, zero: B::from(is_small_float) }),
+            Written::SomeBits => {
+                let (infinity, is_small) = largest_float(element);
+                Some(Lost { most_nans: B::MAX / 2 - infinity as B, zero: B::from(is_small) })
+            }
         };
         // SAFETY: the caller promises the call and its outputs; each type is read as integers of its size.
         unsafe { read::<B>(args, mask, outputs, lost) }
     });
+}
+
+/// The bits of the largest number of a type of floats, and whether those are compared by a key.
+fn largest_float(element: DataType) -> (u64, bool) {
+    with_element_type!(element, T => (T::HIGHEST.key(0) as u64, size_of::<T>() < 4))
 }
 
 /// Of which floats a kernel loses bits, by the bits: of NaN; and of zeros, where floats are compared by a key.
@@ -73,6 +79,9 @@ bits!(u8 u16 u32 u64);
 
 /// How many written values are checked at a time for one that is lost. Not measured.
 const CHECKED: usize = 64;
+/// How many values are read at a time, where an iteration of the loop costs as much as one of them. See
+/// docs/tuning.md#values-read-at-a-time.
+const SOME: usize = 8;
 
 /// All of them, or those that are lost.
 ///
@@ -91,7 +100,13 @@ unsafe fn read<B: FloatBits>(
         None => (args.outer, args.inner),
     };
     for (o, values) in values.chunks_mut(inner.size).enumerate() {
+        let (mut positions, step) = (positions.take(values.len()), inner.stride);
         let mut first = args.input.cast::<B>().wrapping_offset(o as isize * outer.stride);
+        if let ([fastest], None, None) = (args.reduced, mask, lost) {
+            // SAFETY: the caller promises that positions are written, and the elements.
+            for_places!(positions, positions => unsafe { read_row(first, [step, fastest.stride], values, positions) });
+            continue;
+        }
         for values in values.chunks_mut(CHECKED) {
             let mut positions = positions.take(values.len());
             // SAFETY: the caller promises that they are written.
@@ -102,16 +117,43 @@ unsafe fn read<B: FloatBits>(
                     if lost.is_none_or(|lost| is_lost(value, lost).has_top_bit()) {
                         // SAFETY: the caller promises that positions are written, and the elements.
                         value.write(unsafe {
-                            let at = first.wrapping_offset(n as isize * inner.stride);
+                            let at = first.wrapping_offset(n as isize * step);
                             let at = at.offset(offset_at(args.reduced, positions.read(n) as usize));
                             mask.map_or_else(|| at.read(), |mask| mask.read(at))
                         });
                     }
                 }
             }
-            first = first.wrapping_offset(values.len() as isize * inner.stride);
+            first = first.wrapping_offset(values.len() as isize * step);
         }
     }
+}
+
+/// The values of outputs that are `step` elements apart, whose elements are `stride` apart.
+///
+/// # Safety
+/// - The positions are written; the element at each of them may be read.
+#[inline(always)]
+unsafe fn read_row<B: Copy, P: Position>(
+    first: *const B,
+    [step, stride]: [isize; 2],
+    values: &mut [MaybeUninit<B>],
+    positions: &[MaybeUninit<P>],
+) {
+    assert_eq!(values.len(), positions.len());
+    let mut read = |n: usize| {
+        // SAFETY: the caller promises the position of each output, and the element there.
+        values[n].write(unsafe {
+            let position: u64 = positions[n].assume_init().into();
+            first.wrapping_offset(n as isize * step).offset(position as isize * stride).read()
+        });
+    };
+    let mut n = 0;
+    while n + SOME <= positions.len() {
+        (n..n + SOME).for_each(&mut read);
+        n += SOME;
+    }
+    (n..positions.len()).for_each(read);
 }
 
 #[cfg(test)]
