@@ -115,38 +115,44 @@ struct MaskedKernel {
 
 impl Kernel {
     /// Writes to place `n` of the positions that of the first best of output `n` of the call, and if values are
-    /// wanted, the element there, bit for bit.
+    /// wanted, the element there, bit for bit; under a mask, by what it fills with in place of what is not there.
     ///
     /// # Safety
-    /// - The ISA that the kernel was made for is there (as [`kernel`] checks).
+    /// - The ISA that the kernel was made for is there (as [`kernel_of`] checks).
     /// - `args.input` was cast from a pointer to the element type that the kernel was made for, and every element that
-    ///   the loops of the call reach from it may be read. Nothing is written there meanwhile.
+    ///   the loops of the call reach from it may be read, those that are not there too. Nothing is written there
+    ///   meanwhile.
     /// - Values are of that type, or of one as large that has the same alignment and takes any of its elements.
     /// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
+    /// - A mask has a bit for each element from the lowest of the call to the highest, and [`InputMask::PADDING`] bytes
+    ///   after that of the last one. All of it may be read, and what it fills with is an element.
     ///
     /// # Panics
     /// If there are not as many positions as the call has outputs, values have another size than elements, or the
     /// strategy does not [take](Strategy::takes) the call. (With [`Isa::Portable`], narrow columns are gathered: that
-    /// kernel takes any call.)
+    /// kernel takes any call.) And of a mask, if the kernel [takes none](Kernel::takes_masks), or there are no places
+    /// for values.
     #[inline(always)]
-    pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) {
-        let value_bytes = outputs.value_bytes;
+    pub unsafe fn run(self, args: &KernelArgs<'_>, mask: Option<InputMask>, mut outputs: Outputs<'_>) {
+        let has_values = outputs.value_bytes != 0;
         assert_eq!(outputs.len(), args.outputs());
-        // SAFETY: the caller's promise, and as many positions as outputs.
+        assert!(outputs.value_bytes == if has_values || mask.is_some() { self.element.size() } else { 0 });
+        // SAFETY: the caller's promise, and as many positions and values as outputs.
         unsafe {
-            if value_bytes == 0 {
-                (self.of_args)(args, (), outputs);
-            } else {
-                assert_eq!(value_bytes, self.element.size());
-                let written = (self.of_args)(args, (), outputs.reborrow());
-                if written != Written::All {
-                    read_values(self.element, args, None, outputs, written);
+            let written = match mask {
+                None => (self.of_args)(args, (), outputs.reborrow()),
+                Some(mask) => {
+                    assert!(self.takes_masks(args.reduced));
+                    (self.masked.expect("as it takes masks").of_args)(args, mask, outputs.reborrow())
                 }
+            };
+            if has_values && written != Written::All {
+                read_values(self.element, args, mask, outputs, written);
             }
         }
     }
 
-    /// Whether it [takes inputs under masks](Kernel::run_masked) of such reduced loops. Rows may be neither short nor
+    /// Whether it [takes inputs under masks](Kernel::run) of such reduced loops. Rows may be neither short nor
     /// huge, and have to go in the direction of memory; columns may have as many rows as a lane counts. All others are
     /// left out to keep the code small: a copy serves them.
     pub fn takes_masks(self, reduced: &[LoopDim]) -> bool {
@@ -155,30 +161,6 @@ impl Kernel {
                 (stride == 1 || !is_of_rows) && (fewest..=most).contains(&size)
             }
             _ => false,
-        }
-    }
-
-    /// As [`Kernel::run`], of an input under a mask, with values.
-    ///
-    /// # Safety
-    /// - As there. Elements that are not there may be read, too.
-    /// - The mask has a bit for each element from the lowest of the call to the highest, and
-    ///   [`InputMask::PADDING`] bytes after that of the last one. All of it may be read, and what it fills with is an
-    ///   element.
-    ///
-    /// # Panics
-    /// As there; and if the kernel [takes no masks](Kernel::takes_masks), or there are no places for values.
-    pub unsafe fn run_masked(self, args: &KernelArgs<'_>, mask: InputMask, mut outputs: Outputs<'_>) {
-        assert_eq!(outputs.len(), args.outputs());
-        assert_eq!(outputs.value_bytes, self.element.size());
-        assert!(self.takes_masks(args.reduced));
-        let MaskedKernel { of_args, .. } = self.masked.expect("a kernel that takes masks");
-        // SAFETY: the caller's promise, and as many positions and values as outputs.
-        unsafe {
-            let written = of_args(args, mask, outputs.reborrow());
-            if written != Written::All {
-                read_values(self.element, args, Some(mask), outputs, written);
-            }
         }
     }
 
@@ -194,22 +176,10 @@ impl Kernel {
     }
 }
 
-/// The kernel for elements `T`, or `None` where the ISA is not available, or this build has
+/// The kernel for elements of a type, or `None` where the ISA is not available, or this build has
 /// [no kernels](DataType::has_kernels) for the type.
 ///
 /// The crate's own page has an example.
-#[inline]
-pub fn kernel<T: Element>(isa: Isa, strategy: Strategy, function: ReduceFunction, policy: NanPolicy) -> Option<Kernel> {
-    kernel_of(T::DATA_TYPE, isa, strategy, function, policy)
-}
-
-/// The kernel for elements of a type that is known as a value, or `None` as in [`kernel`].
-///
-/// ```
-/// use argreduce_kernels::{DataType, Isa, NanPolicy, ReduceFunction, Strategy, kernel_of};
-/// let kernel = kernel_of(DataType::F16, Isa::detect(), Strategy::Rows, ReduceFunction::ArgMin, NanPolicy::Ignore);
-/// assert!(kernel.is_some());
-/// ```
 pub fn kernel_of(
     element: DataType,
     isa: Isa,
@@ -365,7 +335,7 @@ impl BothKernel {
     }
 }
 
-/// The kernel for both functions at once, or `None` as in [`kernel`], or where the ISA has none.
+/// The kernel for both functions at once, or `None` as in [`kernel_of`], or where the ISA has none.
 ///
 /// [`BothKernel`] has an example.
 pub fn both_kernel_of(element: DataType, isa: Isa, policy: NanPolicy) -> Option<BothKernel> {

@@ -10,7 +10,7 @@
 //!
 //! | file or folder | what it has |
 //! |---|---|
-//! | `dispatch.rs` | [`kernel`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an order |
+//! | `dispatch.rs` | [`kernel_of`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an order |
 //! | `kernel.rs`, `strategy.rs` | how a kernel is entered; which calls a strategy takes |
 //! | `float_mode.rs` | subnormals, rounding and traps as the caller's thread has them, and as comparisons need them |
 //! | `rows/`, `columns/` | the strategies: one generic body each, for all ISAs, types and orders |
@@ -27,7 +27,8 @@
 //!
 //! ```
 //! use argreduce_kernels::{
-//!     Isa, KernelArgs, LoopDim, NanPolicy, Positions, ReduceFunction, Strategy, Tuning, WorkingSet, kernel,
+//!     DataType, Isa, KernelArgs, LoopDim, NanPolicy, Positions, ReduceFunction, Strategy, Tuning, WorkingSet,
+//!     kernel_of,
 //! };
 //!
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
@@ -39,10 +40,11 @@
 //!     working_set: WorkingSet::L2,
 //!     tuning: Tuning::current(),
 //! };
-//! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
+//! let (isa, order) = (Isa::Portable, (ReduceFunction::ArgMax, NanPolicy::Propagate));
+//! let argmax = kernel_of(DataType::F32, isa, Strategy::Rows, order.0, order.1).unwrap();
 //! let mut positions = [0_u32; 2];
 //! // SAFETY: every element that the loops reach lies in `rows`.
-//! unsafe { argmax.run(&args, Positions::from(&mut positions[..]).into()) };
+//! unsafe { argmax.run(&args, None, Positions::from(&mut positions[..]).into()) };
 //! assert_eq!(positions, [1, 0]);
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -76,7 +78,7 @@ mod values;
 
 #[doc(hidden)]
 pub use columns::{PANEL_BYTES, PANEL_VECTORS};
-pub use dispatch::{BothKernel, Isa, Kernel, both_kernel_of, kernel, kernel_of, merger};
+pub use dispatch::{BothKernel, Isa, Kernel, both_kernel_of, kernel_of, merger};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};

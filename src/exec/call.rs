@@ -178,17 +178,12 @@ impl<'a> KernelCall<'a> {
     fn run(self, outputs: Outputs<'_>) {
         let (KernelCall { kernel, mask, .. }, args) = (self, &self.args());
         // SAFETY:
-        // - There are kernels only for an ISA that the machine has (`argreduce_kernels::kernel`).
+        // - There are kernels only for an ISA that the machine has (`argreduce_kernels::kernel_of`).
         // - Of the elements, their type and how many there are, `new` asks for what the kernel does. Nobody writes to
         //   them, because the input is borrowed.
         // - Values are integers of their size, with their alignment.
         // - Of the mask, `under` asks for the rest.
-        unsafe {
-            match mask {
-                None => kernel.run(args, outputs),
-                Some(mask) => kernel.run_masked(args, mask, outputs),
-            }
-        };
+        unsafe { kernel.run(args, mask, outputs) };
     }
 }
 

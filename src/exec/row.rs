@@ -98,7 +98,7 @@ pub(crate) fn find_in_slice<T: Element>(order: Order, isa: fn() -> Isa, elements
 #[inline(never)]
 fn find_in_first_slice<T: Element>(order: Order, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
     let (function, policy) = order;
-    let kernel = argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, policy)?;
+    let kernel = argreduce_kernels::kernel_of(T::DATA_TYPE, isa(), Strategy::Rows, function, policy)?;
     let kernel = slice_kernel::<T>(order).get_or_init(|| kernel);
     // SAFETY: it was made for `T`, as one that another thread may have kept first.
     Some(unsafe { find_in_row(*kernel, elements) } as usize)

@@ -393,7 +393,7 @@ mod tests {
     use crate::planner::takes;
     use crate::reference::arg_reduce;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, Plan, ReduceFunction};
-    use argreduce_kernels::{Strategy, kernel};
+    use argreduce_kernels::{Strategy, kernel_of};
 
     /// Cutting reductions into slabs of any length changes no answer.
     #[test]
@@ -446,7 +446,7 @@ mod tests {
                 .filter(|strategy| *strategy != Strategy::NarrowColumns && takes(&shape, *strategy, lanes));
             for strategy in strategies {
                 let (mut found, mut values) = (vec![99_usize; expected.len()], vec![9.0; expected.len()]);
-                let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();
+                let kernel = kernel_of(DataType::F32, Isa::detect(), strategy, function, policy).unwrap();
                 let slices =
                     &mut OutputSlices { indices: found[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
                 let exec = plan.exec().with_kernel(shape, (Isa::detect(), strategy, kernel));

@@ -650,6 +650,7 @@ fn has_nan(view: &View<'_, '_>, bytes: &[u8]) -> bool {
     }
     with_element_type!(view.data_type, T => {
         // Not by a comparison of floats, which may trap.
-        bytes.chunks_exact(size_of::<T>()).any(|bytes| Element::is_nan(pod_read_unaligned::<<T as Element>::Pod>(bytes)))
+        type Pod = <T as Element>::Pod;
+        bytes.chunks_exact(size_of::<T>()).any(|bytes| Element::is_nan(pod_read_unaligned::<Pod>(bytes)))
     })
 }

@@ -6,7 +6,7 @@ use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
 use argreduce_kernels::{
     Element, InputMask, Isa, KernelArgs, LoopDim, Outputs, Positions, Strategy, StridedIter, Tuning, WorkingSet,
-    better, both_kernel_of, kernel, offset_at,
+    better, both_kernel_of, kernel_of, offset_at,
 };
 use bytemuck::{Pod, bytes_of};
 use std::marker::PhantomData;
@@ -119,7 +119,7 @@ impl<T: Sample> Case<T> {
         args: &KernelArgs<'_>,
         elements: &[T],
     ) {
-        let kernel = kernel::<T>(self.isa, strategy, function, policy).expect("an ISA that is there");
+        let kernel = kernel_of(T::DATA_TYPE, self.isa, strategy, function, policy).expect("an ISA that is there");
         // Of arrays, only where there are no vectors to speak of.
         let has_none = self.isa == Isa::Portable && cfg!(target_arch = "x86_64");
         match (strategy, args.reduced) {
@@ -152,7 +152,7 @@ impl<T: Sample> Case<T> {
         let (mut positions, mut values) = (vec![u32::MAX; expected.len()], vec![T::SPECIAL[0]; expected.len()]);
         // SAFETY: the caller's promise, and each element has a bit.
         unsafe {
-            kernel.run_masked(args, mask, Outputs::with_values(Positions::from(&mut positions[..]), &mut values));
+            kernel.run(args, Some(mask), Outputs::with_values(Positions::from(&mut positions[..]), &mut values));
         }
         let how = || {
             format!(
@@ -180,7 +180,7 @@ impl<T: Sample> Case<T> {
         policy: NanPolicy,
         args: &KernelArgs<'_>,
     ) -> Vec<u32> {
-        let kernel = kernel::<T>(self.isa, strategy, function, policy).expect("an ISA that is there");
+        let kernel = kernel_of(T::DATA_TYPE, self.isa, strategy, function, policy).expect("an ISA that is there");
         let (outputs, turn) = (args.outputs(), usize::from(function == ArgMax));
         let mut positions = Guarded::filled(u32::MAX, outputs, Edge::ALL[1 - turn]);
         let mut wide = Guarded::filled(u64::MAX, outputs, Edge::ALL[turn]);
@@ -189,11 +189,11 @@ impl<T: Sample> Case<T> {
         // SAFETY: the kernel is for `T`, and the caller's promise.
         unsafe {
             if (turn + outputs) % 2 == 0 {
-                kernel.run(args, Outputs::with_values(narrow, &mut values));
-                kernel.run(args, wider.into());
+                kernel.run(args, None, Outputs::with_values(narrow, &mut values));
+                kernel.run(args, None, wider.into());
             } else {
-                kernel.run(args, narrow.into());
-                kernel.run(args, Outputs::with_values(wider, &mut values));
+                kernel.run(args, None, narrow.into());
+                kernel.run(args, None, Outputs::with_values(wider, &mut values));
             }
         }
         let found = positions.to_vec();
