@@ -127,6 +127,7 @@
 //! that hand it an input: each says on what that rests. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::too_many_lines)]
 
 /// The README's programs are tests too. (One of them is for the feature.)
 #[cfg(all(doctest, feature = "ndarray"))]

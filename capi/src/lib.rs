@@ -3,6 +3,7 @@
 //!
 //! The documentation of the functions is that of the header, `include/argreduce.h`, which cbindgen writes from it.
 #![allow(non_camel_case_types)]
+#![warn(clippy::too_many_lines)]
 
 mod api;
 

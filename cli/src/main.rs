@@ -2,6 +2,7 @@
 //! sample: which class scores best at each pixel of an image.
 //!
 //! This file only joins the parts: arguments, answer, report, outputs. It must not know file formats, types or axes.
+#![warn(clippy::too_many_lines)]
 
 mod arguments;
 mod grid;

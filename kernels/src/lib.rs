@@ -49,6 +49,7 @@
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::too_many_lines)]
 
 // First, for its macros.
 #[macro_use]
