@@ -117,7 +117,7 @@ typedef struct argreduce_desc {
     size_t size;
     // ARGREDUCE_ARGMAX, ARGREDUCE_ARGMIN or ARGREDUCE_ARGMINMAX.
     uint32_t function;
-    // One of the thirteen types.
+    // One of the types of elements.
     uint32_t input_type;
     // Where the elements are.
     struct argreduce_layout input;

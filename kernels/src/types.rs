@@ -27,7 +27,7 @@ macro_rules! with_bits {
     };
 }
 
-/// A type that can be reduced: one of the thirteen of [`DataType`]. Sealed.
+/// A type that can be reduced: one of those of [`DataType`]. Sealed.
 ///
 /// ```
 /// # use argreduce_kernels as argreduce;

@@ -35,7 +35,7 @@ pub struct argreduce_desc {
     pub size: usize,
     /// ARGREDUCE_ARGMAX, ARGREDUCE_ARGMIN or ARGREDUCE_ARGMINMAX.
     pub function: u32,
-    /// One of the thirteen types.
+    /// One of the types of elements.
     pub input_type: u32,
     /// Where the elements are.
     pub input: argreduce_layout,

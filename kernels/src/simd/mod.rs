@@ -34,8 +34,8 @@
 //! | `SmallFloatOps<L>` | the token | the sort key of small floats, as integers `L` |
 //! | `TransposeOps` | the token | interleaving of two vectors, for transposes |
 //!
-//! The 13 element types need nine lane types: `bool` is `u8`, `u64` is compared as `i64`, and 16-bit floats by an
-//! integer key. Operations that can be made of others have a default; an ISA that has an instruction overrides it.
+//! The element types need nine lane types: `bool` is `u8`, `u64` is compared as `i64`, and 16-bit floats by an integer
+//! key. Operations that can be made of others have a default; an ISA that has an instruction overrides it.
 //!
 //! Portable arrays (`portable.rs`) are one more ISA, which the compiler makes what it can of. Built wider, on request,
 //! they run the control flow of wide vectors on any machine.
