@@ -400,7 +400,62 @@ impl<B: Bits> Loser<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ArgReduce, Executor, Layout, Mask, input};
     use argreduce_kernels::key;
+
+    struct Several;
+
+    impl Executor for Several {
+        fn width(&self) -> usize {
+            7
+        }
+
+        fn min_task_bytes(&self) -> usize {
+            1
+        }
+
+        fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            (0..tasks).rev().for_each(task);
+        }
+    }
+
+    /// Columns that are read in place, cut or not, beside each other or not, and those that have no room for bits; and
+    /// rows of several tiles. Of some, all that is there is as bad, in one tile or in several, or nothing is.
+    #[test]
+    fn tiles_under_masks() {
+        for (sizes, axis) in [([400, 300], 0), ([97, 1000], 0), ([250, 257], 0), ([210, 4100], 0), ([3, 40_000], 1)] {
+            let [rows, columns] = sizes;
+            let data: Vec<u8> = (0..rows * columns).map(|n| (n * n % 251 % 3) as u8).collect();
+            for one_of in [2, 40, 3000] {
+                let there: Vec<bool> = (0..data.len()).map(|n| n * 7919 % one_of == 0 && n % 11 > 0).collect();
+                let bits = |offset: usize| -> Vec<u8> {
+                    let shifted: Vec<bool> = vec![true; offset].into_iter().chain(there.iter().copied()).collect();
+                    shifted.chunks(8).map(|b| b.iter().rev().fold(0, |byte, &b| byte << 1 | u8::from(b))).collect()
+                };
+                let best = |o: usize| {
+                    let places = |n: usize| if axis == 0 { n * columns + o } else { o * columns + n };
+                    let found = (0..sizes[axis]).filter(|&n| there[places(n)]);
+                    found.rev().max_by_key(|&n| data[places(n)]).map_or(-1, |n| n as i64)
+                };
+                let expected: Vec<i64> = (0..sizes[1 - axis]).map(best).collect();
+                let bits = [bits(0), bits(3)];
+                for isa in Isa::available() {
+                    let layout = Layout::contiguous(&sizes).unwrap();
+                    let plan = ArgReduce::argmax(&layout).axes(&[axis as isize]).fill(-1).isa(isa);
+                    let plan = plan.plan::<u8, i64>().unwrap();
+                    for mask in [Mask::bools(&there), Mask::bits(&bits[0], 0), Mask::bits(&bits[1], 3)] {
+                        let x = input(&data).masked(mask);
+                        assert_eq!(plan.collect::<Vec<i64>>(x).unwrap(), expected, "{plan}, 1 of {one_of}");
+                        assert_eq!(
+                            plan.collect::<Vec<i64>>(x.on(&Several)).unwrap(),
+                            expected,
+                            "{plan}, 1 of {one_of}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 
     /// Of no type is anything worse than what never wins, which all that looks like it ties with.
     #[test]
