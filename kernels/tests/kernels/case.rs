@@ -128,7 +128,9 @@ impl<T: Sample> Case<T> {
                 return;
             }
             (Strategy::Columns, [LoopDim { size: ..200, .. }]) => assert!(kernel.takes_masks(args.reduced)),
-            (Strategy::Rows, &[LoopDim { size, stride: 1 }]) if (8 * self.lanes..200 * self.lanes).contains(&size) => {
+            (Strategy::Rows, &[LoopDim { size, stride: 1 }])
+                if ((3 << 10) / size_of::<T>()..200 * self.lanes).contains(&size) =>
+            {
                 assert!(kernel.takes_masks(args.reduced));
             }
             _ if kernel.takes_masks(args.reduced) => assert!(matches!(strategy, Strategy::Rows | Strategy::Columns)),
