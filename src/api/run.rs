@@ -39,14 +39,15 @@ impl ErasedPlan {
             run_one_output(&bound, start, &mut OutputSlices { indices, values: None });
             return Ok(());
         }
-        Plans::from(self).run([named], &input, [&mut OutputSlices { indices, values }])
+        Plans::from(self).run([named], &input, [&mut OutputSlices { indices, values }], executor)
     }
 
     /// The executor, unless the call is one task that does not pause.
     #[inline(always)]
     pub(crate) fn for_several<'e>(&self, input: &ErasedInput<'e>) -> Option<&'e dyn Executor> {
+        let pauses = |executor: &dyn Executor| self.exec().may_pause() && executor.pause().is_some();
         let is_plain =
-            |executor: &dyn Executor| self.exec().is_one_task(executor.min_task_bytes()) && executor.pause().is_none();
+            |executor: &dyn Executor| self.exec().is_one_task(executor.min_task_bytes()) && !pauses(executor);
         input.executor.filter(|executor| !is_plain(*executor))
     }
 
@@ -133,7 +134,8 @@ impl<'a> Plans<'a, 2> {
         mut to: [UntypedPlaces<'_>; 2],
     ) -> Result<(), Error> {
         if to.iter().all(|to| !to.are_partial) {
-            return self.run(named, &input, to.each_mut().map(|to| &mut to.slices));
+            let executor = self.plans[0].for_several(&input);
+            return self.run(named, &input, to.each_mut().map(|to| &mut to.slices), executor);
         }
         for ((plan, to), named) in self.plans.into_iter().zip(&to).zip(named) {
             if to.are_partial {
@@ -151,29 +153,30 @@ impl<'a> Plans<'a, 2> {
             if are_partial {
                 plan.run_packed(named, &input, slices)
             } else {
-                Plans::from(plan).run([named], &input, [&mut slices])
+                Plans::from(plan).run([named], &input, [&mut slices], plan.for_several(&input))
             }
         })
     }
 }
 
 impl<'a, const N: usize> Plans<'a, N> {
-    /// Writes indices, and values if there are any. That all slices are long enough is checked before one is written.
+    /// Writes indices, and values if there are any, with the executor of a call that is several tasks. That all slices
+    /// are long enough is checked before one is written.
     #[inline(always)]
     pub(super) fn run(
         self,
         named: [&Named; N],
         input: &ErasedInput<'_>,
         slices: [&mut OutputSlices<'_>; N],
+        executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
-        let executor = self.plans[0].for_several(input);
         match input.mask {
             None => self.run_outlined(named, input.elements, slices, executor),
             Some(mask) => self.run_masked(named, input.elements, mask, slices, executor),
         }
     }
 
-    /// As [`Plans::run`], without a mask, with the executor of a call that is several tasks.
+    /// As [`Plans::run`], without a mask.
     #[inline(never)]
     fn run_outlined(
         self,

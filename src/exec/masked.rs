@@ -313,8 +313,9 @@ impl<'a> MaskedFinder<'a> {
         values: &'v mut [MaybeUninit<B>],
     ) -> (&'p mut [u32], &'v mut [B]) {
         let (positions, values) = (write_all(positions, NOTHING), write_all(values, B::zeroed()));
+        let of_mask = tile.mask.expect("under a mask");
         for (n, (position, value)) in positions.iter_mut().zip(&mut *values).enumerate() {
-            if self.mask.places.at(tile.mask.place(n)) {
+            if self.mask.places.at(of_mask.place(n)) {
                 // SAFETY: the caller's promise: it is an output of the plan.
                 (*position, *value) = (0, unsafe { input.read(tile.input.place(n)) });
             }

@@ -136,7 +136,8 @@ impl TileLoops {
     /// neighbouring outputs is the fastest for columns, and one over what they are chosen from for all others.
     #[inline(always)]
     pub(super) fn of(tile: &OutputTile, shape: &CollapsedShape, are_columns: bool) -> Self {
-        let [of_input, of_mask] = [(&tile.input, shape.reduced_dims()), (&tile.mask, shape.mask.reduced_dims())];
+        let mask = tile.mask.expect("under a mask");
+        let [of_input, of_mask] = [(&tile.input, shape.reduced_dims()), (&mask, shape.mask.reduced_dims())];
         let all = |(grid, reduced): (&Grid, &[LoopDim]), n: usize| if n < 2 { grid.dims[n] } else { reduced[n - 2] };
         let (mut order, mut len) = ([0_u8; MAX_TILE_LOOPS], 0);
         for n in (0..2 + of_input.1.len()).filter(|&n| all(of_input, n).size > 1) {
@@ -156,7 +157,7 @@ impl TileLoops {
             packed[n] = step;
             step *= all(of_input, n).size as isize;
         }
-        let (mut starts, mut runs) = ([tile.input.start, tile.mask.start, 0], Runs::<3>::EMPTY);
+        let (mut starts, mut runs) = ([tile.input.start, mask.start, 0], Runs::<3>::EMPTY);
         for n in order[..len].iter().map(|&n| usize::from(n)) {
             let LoopDim { size, stride } = all(of_input, n);
             let mut strides = [stride, all(of_mask, n).stride, packed[n]];

@@ -72,7 +72,7 @@ pub(super) struct OutputTile {
     /// Where the values go.
     pub(super) values: Grid,
     /// Under a mask, what says of the first visited elements whether they are there.
-    pub(super) mask: Grid,
+    pub(super) mask: Option<Grid>,
 }
 
 /// The place of each output of a tile, in elements of one slice: where the first is, and two loops from there.
@@ -97,15 +97,15 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
     let CollapsedShape { input, output, values, mask, .. } = shape;
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
         (split(input.output_dims()), split(output.output_dims()), split(values.output_dims()));
-    let (slower_mask, fast_mask) = split(mask.output_dims());
-    let mut mask_offsets = StridedIter::new(slower_mask);
+    let mut of_mask =
+        (!mask.is_empty()).then(|| split(mask.output_dims())).map(|(l, fast)| (StridedIter::new(l), fast));
     let max_width = if is_transposed(fast_output) { MIN_TILE_WIDTH } else { usize::MAX };
     let inner_step = inner.size.min(max_outputs).min(max_width);
     let outer_step = if outer.size == 1 { 1 } else { (max_outputs / inner_step).min(outer.size) };
     for ((i, o), v) in
         StridedIter::new(slower).zip(StridedIter::new(slower_output)).zip(StridedIter::new(slower_values))
     {
-        let m = if mask.is_empty() { 0 } else { mask_offsets.next().unwrap_or(0) };
+        let of_mask = of_mask.as_mut().map(|(offsets, fast)| (offsets.next().unwrap_or(0), *fast));
         // Not `step_by`, which divides: a call for one output has no time for it.
         let mut first_outer = 0;
         while first_outer < outer.size {
@@ -124,7 +124,7 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
                     input: grid(input.start, i, [outer, inner]),
                     output: grid(output.start, o, fast_output),
                     values: grid(values.start, v, fast_values),
-                    mask: grid(mask.start, m, fast_mask),
+                    mask: of_mask.map(|(offset, fast)| grid(mask.start, offset, fast)),
                 });
                 first_inner += width;
             }

@@ -121,6 +121,12 @@ impl ExecPlan {
         if executor.pause().is_some() { self.input_bytes() / PAUSE_BYTES } else { 0 }
     }
 
+    /// Whether there may be any.
+    #[inline(always)]
+    pub(crate) fn may_pause(&self) -> bool {
+        self.input_bytes() >= PAUSE_BYTES
+    }
+
     /// As [`ExecPlan::divide`], of a call that several plans answer: into parts that a cache holds, where the whole is
     /// beyond it, so that the second plan to read a part finds it there.
     pub(crate) fn divide_for_several(&self, executor: &dyn Executor, bytes: OutputBytes) -> Option<Division> {
