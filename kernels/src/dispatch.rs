@@ -6,9 +6,9 @@ use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::mask::InputMask;
 use crate::merge::{self, Merger, Rank, Select, Take};
+use crate::order::both::BothWith;
 use crate::order::elements::{Masked, OfColumns, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
-use crate::order::pair::PairedWith;
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
 use crate::simd::token::Simd;
@@ -446,10 +446,10 @@ fn rows_of_both<S: Simd, T: Element, const NAN: u8>() -> BothKernel
 where
     Specialized<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Specialized<S, T, true, NAN>:
-        OrderFactory<Given = (), Order: PairedWith<<Specialized<S, T, false, NAN> as OrderFactory>::Order>>,
+        OrderFactory<Given = (), Order: BothWith<<Specialized<S, T, false, NAN> as OrderFactory>::Order>>,
     Shared<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Shared<S, T, true, NAN>:
-        OrderFactory<Given = (), Order: PairedWith<<Shared<S, T, false, NAN> as OrderFactory>::Order>>,
+        OrderFactory<Given = (), Order: BothWith<<Shared<S, T, false, NAN> as OrderFactory>::Order>>,
 {
     let of_args = if const { has_specialized_rows::<S, T>() } {
         rows::RowsOfBoth::enter::<Specialized<S, T, false, NAN>, Specialized<S, T, true, NAN>>

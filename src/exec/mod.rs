@@ -26,26 +26,27 @@
 //!   kernel writes to a buffer on the stack, from where it is copied.
 //!
 //! Two orders, for the smallest and the largest, go this way together: tile by tile, or on long rows by a kernel for
-//! both. Partial answers do, too: they are indices and values whose places are side by side.
+//! both. Partial answers do, too: they are indices and values whose places are side by side. So does an input under a
+//! mask: its plan has loops over the mask, and all that knows of it is what answers a tile.
 //!
 //! An element goes downwards through these files:
 //!
 //! | file | what happens there |
 //! |---|---|
+//! | `search.rs` | what a call answers: plans, bound to an input |
 //! | `run.rs` | one output or many; on one thread or several |
 //! | `row.rs` | one contiguous row: a plain loop or a kernel, also for slices without a plan |
 //! | `parallel.rs` | a call on several threads, in parts |
-//! | `search.rs` | what a call answers: plans, bound to an input |
 //! | `find.rs` | a loop over tiles, by one order or two |
 //! | `split.rs` | plans with split loops: partial answers are found and merged |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
+//! | `masked.rs` | a tile under a mask: of what is there |
+//! | `presence.rs` | which elements of a tile are there |
 //! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
 //! | `write.rs` | positions to indices, copies |
 //! | `slices.rs` | the slices that a call writes to; indices by their width |
 //! | `input.rs` | elements of a type that is known at run time, and a plan that is bound to them |
 //! | `values.rs` | where values of such a type are written |
-//! | `masked.rs` | a tile under a mask: the kernel's call, or two |
-//! | `presence.rs` | which elements of a tile are there |
 //! | `outputs.rs` | writing to a slice, also from several threads |
 //!
 //! Kernels read and write by pointers, and so this folder has unsafe code. Validity is in four types. Who makes one

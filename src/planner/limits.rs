@@ -24,7 +24,7 @@ pub(crate) const MAX_SCALAR_LEN: usize = 4;
 pub(crate) const MASKED_BYTES: usize = 16 << 10;
 
 /// The most elements: a row of so many bytes is one segment for vectors of 16 bytes, too. Not measured.
-pub(crate) const MAX_MASKED_LEN: usize = 190 * 64;
+pub(crate) const MAX_MASKED_LEN: usize = 160 * 64;
 
 /// How many bytes of each row of columns are looked at at once at least. Not measured.
 pub(crate) const MIN_MASKED_WIDTH_BYTES: usize = 256;

@@ -74,19 +74,19 @@
 //! the largest float: those below zero are in the reverse order, and zeros of both signs differ. If there is a NaN, it
 //! is above infinity without a sign, and the largest unsigned integer with one.
 //!
-//! # Both functions at once (`pair.rs`)
+//! # Both functions at once (`both.rs`)
 //!
-//! One search, that of long rows, is generic over its orders: one, or a pair of the same vectors.
+//! One search, that of long rows, is generic over its orders: one, or both of the same vectors.
 //!
 //! # Masks (`masked.rs`)
 //!
 //! Strategies load by their order. One that wraps another selects by bits as it loads: what is not there looks like
 //! some other element. That is all that strategies under a mask differ in.
 
+pub(crate) mod both;
 pub(crate) mod elements;
 pub(crate) mod masked;
 pub(crate) mod number;
-pub(crate) mod pair;
 mod small_float;
 
 use crate::simd::ops::{GT, SimdOps};

@@ -3,7 +3,7 @@
 
 use super::blocks::BlockMap;
 use super::segment::{ArgResult, RegisterRow};
-use crate::order::pair::PairedWith;
+use crate::order::both::BothWith;
 use crate::order::{ArgOrder, IndexVec, Vec, max_all};
 use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::token::Simd;
@@ -61,7 +61,7 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
 
     /// Has the block number of another accumulator, which takes the same blocks: so they share a register.
     #[inline(always)]
-    pub(super) fn count_as<B: PairedWith<O>>(&mut self, other: &BlockAccumulator<B, V>) {
+    pub(super) fn count_as<B: BothWith<O>>(&mut self, other: &BlockAccumulator<B, V>) {
         self.block = other.block;
     }
 

@@ -1,10 +1,10 @@
-//! What blocks are searched by: an order, or [two at once](Pair), which share what is loaded. Knows nothing of what is
+//! What blocks are searched by: an order, or [two at once](Both), which share what is loaded. Knows nothing of what is
 //! done with the positions.
 
 use super::accumulator::BlockAccumulator;
 use super::blocks::{Block, BlockedSegment};
 use super::segment::{self, ArgResult, Segment};
-use crate::order::pair::{Pair, PairedWith};
+use crate::order::both::{Both, BothWith};
 use crate::order::{ArgOrder, LaneElem};
 use crate::simd::ops::SimdOps;
 use bytemuck::Zeroable;
@@ -168,7 +168,7 @@ impl<O: ArgOrder> BlockOrders for O {
     }
 }
 
-impl<A: ArgOrder, B: PairedWith<A>> BlockOrders for Pair<A, B> {
+impl<A: ArgOrder, B: BothWith<A>> BlockOrders for Both<A, B> {
     type Order = A;
     const ARE_TWO: bool = true;
 
@@ -249,11 +249,11 @@ impl<A: ArgOrder, B: PairedWith<A>> BlockOrders for Pair<A, B> {
     }
 
     const HAS_FAST: bool = A::HAS_FAST && B::HAS_FAST;
-    type Fast = Pair<A::Fast, B::Fast>;
+    type Fast = Both<A::Fast, B::Fast>;
 
     #[inline(always)]
     fn fast(self) -> Self::Fast {
-        Pair(ArgOrder::fast(self.0), ArgOrder::fast(self.1))
+        Both(ArgOrder::fast(self.0), ArgOrder::fast(self.1))
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! How a segment is cut into blocks: how long they are, and where they lie. Nothing here compares elements.
 
 use super::segment::Segment;
-use crate::order::pair::PairedWith;
+use crate::order::both::BothWith;
 use crate::order::{ArgOrder, Vec, has_max};
 use crate::prefetch::CACHE_LINE_BYTES;
 use crate::simd::ops::SimdOps;
@@ -118,7 +118,7 @@ impl<'a, O: ArgOrder, const V: usize> BlockedSegment<'a, O, V> {
 
     /// The same blocks, by another order of the same vectors.
     #[inline(always)]
-    pub(super) fn of_order<B: PairedWith<O>>(self) -> BlockedSegment<'a, B, V> {
+    pub(super) fn of_order<B: BothWith<O>>(self) -> BlockedSegment<'a, B, V> {
         BlockedSegment { segment: self.segment, shift: self.shift }
     }
 

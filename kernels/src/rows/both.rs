@@ -8,8 +8,8 @@ use super::segment::Segment;
 use crate::float_mode;
 use crate::memory::args::KernelArgs;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_distance};
+use crate::order::both::{Both, BothWith};
 use crate::order::elements::OrderFactory;
-use crate::order::pair::{Pair, PairedWith};
 use crate::order::{ArgOrder, LaneElem};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
@@ -33,14 +33,14 @@ impl RowsOfBoth {
     pub(crate) unsafe fn enter<F, G>(args: &KernelArgs<'_>, places: [*mut MaybeUninit<u32>; 2])
     where
         F: OrderFactory<Given = (), Order: ArgOrder>,
-        G: OrderFactory<Given = (), Order: PairedWith<F::Order>>,
+        G: OrderFactory<Given = (), Order: BothWith<F::Order>>,
     {
         if const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
             // SAFETY: the caller's promise: it is the same call.
             return float_mode::in_default(&mut || unsafe { Self::enter::<F, G>(args, places) });
         }
         // SAFETY: the caller says that the ISA is there.
-        let orders = unsafe { Pair(F::make(()), G::make(())) };
+        let orders = unsafe { Both(F::make(()), G::make(())) };
         orders.0.simd().vectorized(
             #[inline(always)]
             // SAFETY: the caller's promise.
@@ -52,8 +52,8 @@ impl RowsOfBoth {
 /// # Safety
 /// - As for [`RowsOfBoth::enter`].
 #[inline(always)]
-unsafe fn find_each<A: ArgOrder, B: PairedWith<A>>(
-    orders: Pair<A, B>,
+unsafe fn find_each<A: ArgOrder, B: BothWith<A>>(
+    orders: Both<A, B>,
     args: &KernelArgs<'_>,
     places: [*mut MaybeUninit<u32>; 2],
 ) {

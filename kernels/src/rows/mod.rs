@@ -66,8 +66,8 @@
 //!
 //! # Both functions at once (`both.rs`, `block_orders.rs`)
 //!
-//! The blocked search is generic over its orders, one or a pair. A pair has a running state for each, and loads once
-//! for both. No other search gains by that: in L1, two of them take no longer than one that does both.
+//! The blocked search is generic over its orders, one or both. With both, there is a running state for each, and what
+//! is loaded serves both. No other search gains by that: in L1, two of them take no longer than one that does both.
 //!
 //! # Outputs of several segments (`segmented.rs`, `interleaved.rs`)
 //!
