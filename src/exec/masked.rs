@@ -424,7 +424,7 @@ mod tests {
     /// rows of several tiles. Of some, all that is there is as bad, in one tile or in several, or nothing is.
     #[test]
     fn tiles_under_masks() {
-        for (sizes, axis) in [([400, 300], 0), ([97, 1000], 0), ([250, 257], 0), ([210, 4100], 0), ([3, 40_000], 1)] {
+        for (sizes, axis) in [([400, 300], 0), ([97, 1000], 0), ([250, 257], 0), ([66, 4100], 0), ([3, 40_000], 1)] {
             let [rows, columns] = sizes;
             let data: Vec<u8> = (0..rows * columns).map(|n| (n * n % 251 % 3) as u8).collect();
             for one_of in [2, 40, 3000] {

@@ -4,7 +4,7 @@ use crate::column::{Chunk, joined};
 use crate::interop::{interop, value_error};
 use crate::view::{Input, Shape, Source, View, input_of_column};
 use argreduce::{DataType, Mask};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -77,6 +77,14 @@ pub(crate) fn there_of<'py>(
     sizes: &[usize],
     py: Python<'py>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
+    // One of NumPy's own needs nothing of Python: that would take longer than a short call.
+    if let (Some(there), None) = (r#where, &mask)
+        && let Ok(array) = there.cast_exact::<PyUntypedArray>()
+        && array.dtype().kind() == b'b'
+        && array.shape() == sizes
+    {
+        return Ok(array.clone());
+    }
     let of_column = r#where.map(|there| trues(name, there)).transpose()?.flatten();
     let args = (name, of_column.as_ref().or(r#where), mask, sizes.to_vec());
     Ok(interop(py)?.call_method1(intern!(py, "there_of"), args)?.cast_into::<PyUntypedArray>()?)
