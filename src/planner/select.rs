@@ -5,7 +5,7 @@ use super::collapse::CollapsedShape;
 use super::limits::MIN_SEGMENTED_ROW_BYTES;
 use super::nest::count;
 use crate::{DataType, Element, Isa};
-use argreduce_kernels::{Strategy, Tuning, WorkingSet};
+use argreduce_kernels::{Strategy, Tuning, WorkingSet, with_element_type};
 
 /// In a `const` block, where elements are a type of the caller's: what reduces those without kernels does not compile.
 pub(crate) const fn require_kernels<T: Element>() {
@@ -33,7 +33,7 @@ pub(super) struct Prefer256Bit {
 
 impl Prefer256Bit {
     pub(super) fn of(tuning: &Tuning, working_set: WorkingSet, element: DataType) -> Self {
-        let is_f16 = matches!(element, DataType::F16 | DataType::Bf16);
+        let is_f16 = is_short_float(element);
         let exceeds_l2 = working_set != WorkingSet::L2;
         let takes = &tuning.half_vectors;
         Prefer256Bit {
@@ -85,6 +85,11 @@ const MAX_WINDOW_BYTES: usize = 1 << 10;
 /// steps, or more than any vector has lanes.
 pub(crate) fn takes(shape: &CollapsedShape, strategy: Strategy, lanes: usize) -> bool {
     strategy.takes(shape.inner_dim(), shape.reduced_dims(), lanes)
+}
+
+/// Whether elements are floats of 16 bits, whose keys take several operations.
+fn is_short_float(element: DataType) -> bool {
+    element.size() == 2 && with_element_type!(element, T => T::ANY_NAN.is_some())
 }
 
 /// What a strategy is selected from.
@@ -194,9 +199,9 @@ impl Selection<'_> {
     /// docs/tuning.md#which-short-rows-are-transposed.
     fn should_transpose_rows(&self, rows: usize, isa: Isa) -> bool {
         let len = self.reduction_len;
-        let max_len = match (isa, self.element) {
-            (Isa::Avx512, DataType::F16 | DataType::Bf16) => MAX_TRANSPOSED_F16_LEN,
-            (Isa::Avx2, DataType::F16 | DataType::Bf16) => MAX_TRANSPOSED_F16_LEN - 3,
+        let max_len = match (isa, is_short_float(self.element)) {
+            (Isa::Avx512, true) => MAX_TRANSPOSED_F16_LEN,
+            (Isa::Avx2, true) => MAX_TRANSPOSED_F16_LEN - 3,
             _ => 12,
         };
         // Short lengths are transposed in any case, medium ones only if there are many bytes.
