@@ -73,7 +73,8 @@ impl<const N: usize> Search<'_, N> {
 /// The positions of the smallest and of the largest, of the outputs whose first elements are at the places of a grid.
 ///
 /// # Safety
-/// - They are some of the plan's outputs, at their places in the input. The kernel is the [`both_kernel`] of the plan.
+/// - They are some of the plan's outputs, at their places in the input. The kernel is the
+///   [`both_kernel`](super::search::both_kernel) of the plan.
 pub(super) unsafe fn find_both<'p>(
     kernel: BothKernel,
     bound: &BoundPlan<'_>,
@@ -118,12 +119,10 @@ fn run_distinct_masked<const N: usize>(
     let (plan, mut buffers) = (search.plan(), MaskBuffers::new());
     let mut finder = MaskedFinder::new(mask, &mut buffers);
     for_each_tile(plan.shape(), plan.masked_outputs(plan.shape()), &mut |tile| {
-        // SAFETY: as in `run_distinct`.
-        search
-            .bounds
-            .iter()
-            .zip(&mut *slices)
-            .for_each(|(bound, slices)| unsafe { finder.answer(bound, tile, slices) });
+        for (bound, slices) in search.bounds.iter().zip(&mut *slices) {
+            // SAFETY: as in `run_distinct`.
+            unsafe { finder.answer(bound, tile, slices) };
+        }
     });
 }
 

@@ -367,6 +367,15 @@ fn bits_of<T: Element, B: Bits>(element: T) -> B {
     bits
 }
 
+/// What nothing is worse than: a number, or NaN where that loses.
+pub(super) fn worst<T: Element>((function, policy): Order) -> T {
+    match T::ANY_NAN {
+        Some(nan) if policy == NanPolicy::Ignore => nan,
+        _ if function == ReduceFunction::ArgMax => T::LOWEST,
+        _ => T::HIGHEST,
+    }
+}
+
 /// What never wins: the worst number, or NaN where that loses.
 #[derive(Clone, Copy)]
 struct Loser<B> {
@@ -376,15 +385,14 @@ struct Loser<B> {
 }
 
 impl<B: Bits> Loser<B> {
-    fn of(data_type: DataType, (function, policy): Order) -> Self {
-        with_element_type!(data_type, T => match T::ANY_NAN {
-            Some(_) if policy == NanPolicy::Ignore => {
-                let magnitude = u64::MAX >> (65 - 8 * data_type.size());
+    fn of(data_type: DataType, order: Order) -> Self {
+        with_element_type!(data_type, T => {
+            let above_infinity = || {
                 let infinity: B = bits_of(T::HIGHEST);
-                Loser { bits: B::of(magnitude), nan: Some([magnitude, infinity.into()]) }
-            }
-            _ if function == ReduceFunction::ArgMax => Loser { bits: bits_of(T::LOWEST), nan: None },
-            _ => Loser { bits: bits_of(T::HIGHEST), nan: None },
+                [u64::MAX >> (65 - 8 * data_type.size()), infinity.into()]
+            };
+            let is_nan = T::ANY_NAN.is_some() && order.1 == NanPolicy::Ignore;
+            Loser { bits: bits_of(worst::<T>(order)), nan: is_nan.then(above_infinity) }
         })
     }
 

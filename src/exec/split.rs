@@ -2,7 +2,7 @@
 //! then by index. See `planner/split.rs` for what is split.
 //!
 //! ```text
-//! for each window of the kept loops, of at most TILE outputs:
+//! for each window of the kept loops, of at most MAX_PARTIALS outputs:
 //!     for each tile of the kept loops of the window and the split loops, in the order of the input's memory, but for
 //!     those that cannot have anything better, or the same with a smaller index:
 //!         positions, values = kernel(input at the tile)
@@ -13,7 +13,7 @@
 
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
-use super::masked::{CallMask, MaskBuffers, MaskedFinder, NOTHING, OrderedKernel};
+use super::masked::{CallMask, MaskBuffers, MaskedFinder, NOTHING, OrderedKernel, worst};
 use super::search::Search;
 use super::slices::OutputSlices;
 use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, for_each_tile};
@@ -218,21 +218,12 @@ unsafe fn find_best_there<T: Element>(
         });
         has_any_lost
     };
-    let (has_lost, worst, mut is_any_as_bad) = (find_all(search, with_best), worst_key::<T>(bound.order()), false);
+    let ((function, policy), mut is_any_as_bad) = (bound.order(), false);
+    let (has_lost, worst) = (find_all(search, with_best), key(function, policy, worst::<T>(bound.order())));
     with_best(&mut |best| is_any_as_bad = has_lost && best.iter().any(|best| best.key <= worst));
     if is_any_as_bad {
         find_all(search.of_worst(bound), with_best);
     }
-}
-
-/// The key of what nothing is worse than.
-fn worst_key<T: Element>((function, policy): Order) -> i64 {
-    let worst = match T::ANY_NAN {
-        Some(nan) if policy == NanPolicy::Ignore => nan,
-        _ if function == ReduceFunction::ArgMax => T::LOWEST,
-        _ => T::HIGHEST,
-    };
-    key(function, policy, worst)
 }
 
 /// What answers a tile of some loops, and merges that.

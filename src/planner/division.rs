@@ -231,8 +231,8 @@ impl ExecPlan {
         steps(output.output_dims()[cut], bytes.index).max(of_values)
     }
 
-    /// The reduction, in `wanted` parts or in as many as there can be. `None` where there are too many outputs: the
-    /// best of each are on the stack of the caller until all parts are done.
+    /// The reduction, in `wanted` parts or in as many as there can be. `None` where there are too many outputs: a few
+    /// hundred at a time are on the stack of the caller until all parts are done, and each time threads are called.
     fn reduction_parts(&self, tasks: usize, wanted: usize) -> Option<ReductionParts> {
         let outputs = count(self.shape().kept_dims());
         if outputs > TILE || self.kernel().is_none() {

@@ -228,7 +228,7 @@ impl ExecPlan {
 
     /// With a reduction that is cut where it has more elements.
     #[cfg(test)]
-    pub(crate) fn limited(mut self, max_len: usize) -> ExecPlan {
+    pub(super) fn limited(mut self, max_len: usize) -> ExecPlan {
         self.shape.limit_reduction(max_len);
         self.reduction_len = count(self.shape.reduced_dims());
         self

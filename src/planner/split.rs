@@ -177,7 +177,7 @@ impl CollapsedShape {
 
 #[cfg(test)]
 mod tests {
-    use super::{MIN_OVERLAP, apart_within, with_little_overlap};
+    use super::{apart_within, with_little_overlap};
 
     #[test]
     fn slabs_within_a_length() {
@@ -188,7 +188,7 @@ mod tests {
                 assert_eq!((slabs - 1) * apart + len, size);
                 assert!((1..=max_len).contains(&len), "{size}, {max_len}: {apart}");
                 // Of more than a few steps, most slabs overlap by little.
-                assert!(max_len < 64 || slabs * len * 10 <= size * 12, "{size}, {max_len}: {apart}, {MIN_OVERLAP}");
+                assert!(max_len < 64 || slabs * len * 10 <= size * 12, "{size}, {max_len}: {apart}");
             }
         }
     }
