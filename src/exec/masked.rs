@@ -18,10 +18,12 @@
 use super::call::{KernelCall, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
 use super::presence::{Coverage, PresenceBuffer, TileLoops, TilePresence};
+use super::row::find_in_contiguous;
+use super::run::write_one;
 use super::slices::{Indices, OutputSlices, for_width};
 use super::tiles::{Buffer, Grid, OutputTile};
 use crate::mask::MaskPlaces;
-use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS};
+use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_MASKED_ROW_BYTES};
 use crate::{DataType, Element, Index, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::{
     IndexBits, InputMask, Kernel, LoopDim, MaskedCopier, Strategy, WorkingSet, kernel_of, with_bits, with_element_type,
@@ -72,7 +74,7 @@ impl<'a> CallMask<'a> {
     }
 
     /// Writes an output of which nothing is there: to places of the indices and of the values.
-    pub(super) fn write_one_nothing(&self, output: usize, value: usize, slices: &mut OutputSlices<'_>) {
+    pub(crate) fn write_one_nothing(&self, output: usize, value: usize, slices: &mut OutputSlices<'_>) {
         slices.indices.set(output, self.fill as isize, 0, 0);
         slices.values.iter_mut().for_each(|values| values.clear(value, 1, 1));
         self.first_nothing.fetch_min(value, Relaxed);
@@ -102,7 +104,7 @@ pub(super) struct OrderedKernel {
     order: Order,
     isa: Isa,
     strategy: Strategy,
-    kernel: Kernel,
+    kernel: &'static Kernel,
 }
 
 impl OrderedKernel {
@@ -322,6 +324,45 @@ impl<'a> MaskedFinder<'a> {
         }
         (positions, values)
     }
+}
+
+/// Answers the only output of a plan, the best of a short [contiguous row](crate::planner::ExecPlan::is_contiguous_row)
+/// under a mask whose places are side by side from `first` on: by a copy alone, because loops over tiles would take
+/// longer than the row. If nothing is there, writes nothing. Whether something is.
+pub(crate) fn run_masked_row(
+    bound: &BoundPlan<'_>,
+    (mask, first): (&CallMask<'_>, usize),
+    output: usize,
+    slices: &mut OutputSlices<'_>,
+) -> bool {
+    let position = with_bits!(bound.plan().element_bytes(), B => find_in_masked_row::<B>(bound, mask, first));
+    if let Some(position) = position {
+        write_one(bound, position, output, slices);
+    }
+    position.is_some()
+}
+
+#[inline(never)]
+fn find_in_masked_row<B: Bits>(bound: &BoundPlan<'_>, mask: &CallMask<'_>, first: usize) -> Option<u32> {
+    let (input, shape, presence) = (bound.input(), bound.plan().shape(), mask.places.from(first));
+    let (start, len) = (shape.input.start as isize, shape.input.first().size);
+    assert!(bound.plan().is_contiguous_row());
+    let Some((.., kernel)) = bound.kernel() else { return presence.at(0).then_some(0) };
+    let (mut buffer, loser) =
+        (Buffer::<{ MAX_MASKED_ROW_BYTES / 8 }>::new(), Loser::<B>::of(input.data_type(), bound.order()));
+    let copy = buffer.places::<B>(len);
+    // SAFETY: the row is the only loop of a bound plan, and goes upwards over neighbours.
+    let copy = unsafe { mask.copier.copy(input.address(start).cast(), 1, presence, loser.bits, copy) };
+    // SAFETY: elements of the input, or what is one; the kernel is for them.
+    let position = unsafe {
+        let copy = ElementsRef::of_bits(copy, input.data_type());
+        find_in_contiguous(kernel, bound.order(), copy, (0, len))
+    };
+    if !loser.is_like(copy[position as usize]) {
+        return Some(position);
+    }
+    // All that is there is as bad as what is not: so the first of it.
+    (0..len).find(|&n| presence.at(n)).map(|n| n as u32)
 }
 
 /// The same in all places.

@@ -37,7 +37,7 @@ pub(super) enum Coverage {
 impl<'a> MaskPlaces<'a> {
     /// Which elements are there from this place on.
     #[inline(always)]
-    fn from(&self, place: usize) -> Presence<'a> {
+    pub(super) fn from(&self, place: usize) -> Presence<'a> {
         match self.format {
             MaskFormat::Bits => Presence::Bits(self.bytes, place),
             MaskFormat::Bytes => Presence::Bytes(&self.bytes[place..]),

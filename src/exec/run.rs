@@ -105,7 +105,7 @@ pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut 
 
 /// Writes the position of the only output.
 #[inline(always)]
-fn write_one(bound: &BoundPlan<'_>, position: u32, output: usize, slices: &mut OutputSlices<'_>) {
+pub(super) fn write_one(bound: &BoundPlan<'_>, position: u32, output: usize, slices: &mut OutputSlices<'_>) {
     let (shape, input, OutputSlices { indices, values }) = (bound.plan().shape(), bound.input(), slices);
     indices.set(output, shape.index_start, position.into(), shape.output.first().stride);
     if let Some(values) = values {
