@@ -23,7 +23,7 @@ use super::run::write_one;
 use super::slices::{Indices, OutputSlices, for_width};
 use super::tiles::{Buffer, Grid, OutputTile};
 use crate::mask::MaskPlaces;
-use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_MASKED_ROW_BYTES};
+use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS};
 use crate::{DataType, Element, Index, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::{
     IndexBits, InputMask, Kernel, LoopDim, MaskedCopier, Strategy, WorkingSet, kernel_of, with_bits, with_element_type,
@@ -345,19 +345,25 @@ pub(crate) fn run_masked_row(
 #[inline(never)]
 fn find_in_masked_row<B: Bits>(bound: &BoundPlan<'_>, mask: &CallMask<'_>, first: usize) -> Option<u32> {
     let (input, shape, presence) = (bound.input(), bound.plan().shape(), mask.places.from(first));
-    let (start, len) = (shape.input.start as isize, shape.input.first().size);
+    let (start, len) = (shape.input.start, shape.input.first().size);
     assert!(bound.plan().is_contiguous_row());
     let Some((.., kernel)) = bound.kernel() else { return presence.at(0).then_some(0) };
-    let (mut buffer, loser) =
-        (Buffer::<{ MAX_MASKED_ROW_BYTES / 8 }>::new(), Loser::<B>::of(input.data_type(), bound.order()));
-    let copy = buffer.places::<B>(len);
-    // SAFETY: the row is the only loop of a bound plan, and goes upwards over neighbours.
-    let copy = unsafe { mask.copier.copy(input.address(start).cast(), 1, presence, loser.bits, copy) };
-    // SAFETY: elements of the input, or what is one; the kernel is for them.
-    let position = unsafe {
-        let copy = ElementsRef::of_bits(copy, input.data_type());
-        find_in_contiguous(kernel, bound.order(), copy, (0, len))
+    // SAFETY: the row is the only loop of a bound plan, and goes upwards over neighbours; the kernel is for them.
+    let find = |elements, start| unsafe { find_in_contiguous(kernel, bound.order(), elements, (start, len)) };
+    match mask.places.coverage(first, (&[], LoopDim { size: len, stride: 1 })) {
+        Coverage::All => return Some(find(input, start)),
+        Coverage::Nothing => return None,
+        Coverage::Some => {}
+    }
+    let loser = Loser::<B>::of(input.data_type(), bound.order());
+    let mut buffer = Buffer::<{ MASKED_BYTES / 8 }>::new();
+    let from = input.address(start as isize).cast();
+    // SAFETY: as above. What is copied are elements of the input, or what is one.
+    let (copy, elements) = unsafe {
+        let copy = &*mask.copier.copy(from, 1, presence, loser.bits, buffer.places::<B>(len));
+        (copy, ElementsRef::of_bits(copy, input.data_type()))
     };
+    let position = find(elements, 0);
     if !loser.is_like(copy[position as usize]) {
         return Some(position);
     }

@@ -23,9 +23,6 @@ pub(crate) const MAX_SCALAR_LEN: usize = 4;
 /// The most bytes of the elements under a mask that are looked at at once, which L1 or L2 holds. Not measured.
 pub(crate) const MASKED_BYTES: usize = 16 << 10;
 
-/// The longest single row, in bytes, that is copied at once, without loops over tiles.
-pub(crate) const MAX_MASKED_ROW_BYTES: usize = 2 << 10;
-
 /// The most elements: a row of so many bytes is one segment for vectors of 16 bytes, too. Not measured.
 pub(crate) const MAX_MASKED_LEN: usize = 160 * 64;
 

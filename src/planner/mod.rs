@@ -53,8 +53,8 @@ pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, OutputBytes, OutputParts, Parts, ReductionParts};
 pub(crate) use exec_plan::ExecPlan;
 pub(crate) use limits::{
-    MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_MASKED_ROW_BYTES, MAX_REDUCTION_LEN, MAX_SCALAR_LEN,
-    MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE,
+    MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES,
+    MIN_TILE_WIDTH, TILE,
 };
 pub(crate) use nest::{LoopNest, count};
 pub(crate) use select::{PlanIsa, require_kernels, takes};
