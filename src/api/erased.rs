@@ -102,7 +102,7 @@ impl ErasedPlan {
         unsafe { BoundPlan::new(&self.exec, self.order(), self.input.required_len(), input) }
     }
 
-    /// Where a mask of the input has the first element that is visited, if its elements are as far apart as the input's.
+    /// Where a mask of the input has the first element that is visited, if the mask's are as far apart as the input's.
     fn first_alongside(&self, mask: &MaskPlaces<'_>) -> Option<usize> {
         let mut axes = self.input.sizes().iter().zip(self.input.strides()).zip(mask.strides);
         let are_alongside = axes.all(|((&size, &stride), of_mask)| size == 1 || stride == of_mask);
