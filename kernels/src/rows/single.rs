@@ -72,19 +72,39 @@ unsafe fn find<F: OrderFactory<Given = (), Order: ArgOrder>>(
         return of_call();
     }
     // SAFETY: the caller says that the ISA is there, and that so many elements may be read.
-    let (order, elements) = unsafe { (F::make(()), from_raw_parts(first.cast(), len)) };
-    RowAlone { order, elements, tuning }.find(of_call)
+    unsafe { RowAlone::<F>::new(from_raw_parts(first.cast(), len), tuning) }.find(of_call)
 }
 
-/// What a search is called with, in registers: no more than that.
-#[derive(Clone, Copy)]
-struct RowAlone<'a, O: ArgOrder> {
-    order: O,
-    elements: &'a [O::Lane],
+/// What a search is called with: no more than that, and no order, whose lanes would be written to memory one by one, and
+/// read in vectors before they are there.
+struct RowAlone<'a, F: OrderFactory<Order: ArgOrder>> {
+    elements: &'a [<F::Order as ArgOrder>::Lane],
     tuning: &'static Tuning,
 }
 
-impl<'a, O: ArgOrder> RowAlone<'a, O> {
+impl<F: OrderFactory<Order: ArgOrder>> Clone for RowAlone<'_, F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: OrderFactory<Order: ArgOrder>> Copy for RowAlone<'_, F> {}
+
+impl<'a, O: ArgOrder, F: OrderFactory<Given = (), Order = O>> RowAlone<'a, F> {
+    /// # Safety
+    /// - The machine has the ISA of the order.
+    #[inline(always)]
+    unsafe fn new(elements: &'a [O::Lane], tuning: &'static Tuning) -> Self {
+        RowAlone { elements, tuning }
+    }
+
+    #[inline(always)]
+    fn order(self) -> O {
+        // SAFETY: as `new` was told.
+        unsafe { F::make(()) }
+    }
+
     #[inline(always)]
     fn row(self) -> Segment<'a, O::Lane> {
         Segment::of_slice(self.elements, self.tuning)
@@ -95,26 +115,26 @@ impl<'a, O: ArgOrder> RowAlone<'a, O> {
     /// docs/tuning.md#reasons-behind-the-shape-of-the-code.
     #[inline(always)]
     fn find(self, of_call: impl FnOnce() -> u32) -> u32 {
-        let (order, len, lanes) = (self.order, self.elements.len(), O::Simd::LANES);
+        let (simd, len, lanes) = (self.order().simd(), self.elements.len(), O::Simd::LANES);
         let (fewest, most) = lane_indexed::vectors::<O>();
         if len <= (fewest - 1) * lanes {
-            order.simd().vectorized(
+            simd.vectorized(
                 #[inline(always)]
                 move || in_registers(self.elements.len(), self),
             )
         } else if len <= most * lanes {
-            order.simd().vectorized(
+            simd.vectorized(
                 #[inline(always)]
                 move || {
                     // So that code for shorter rows is left out.
-                    assert!(self.elements.len() > Self::MAX_VECTORS * lanes);
-                    LaneIndexed::find(order, self.row())
+                    assert!(self.elements.len() > <Self as RowLoop<O>>::MAX_VECTORS * lanes);
+                    LaneIndexed::find(self.order(), self.row())
                 },
             )
         } else if blocked::is_one_segment::<O>(len) {
-            order.simd().vectorized(
+            simd.vectorized(
                 #[inline(always)]
-                move || blocked::find(order, self.row(), 0).position(),
+                move || blocked::find(self.order(), self.row(), 0).position(),
             )
         } else {
             of_call()
@@ -122,7 +142,7 @@ impl<'a, O: ArgOrder> RowAlone<'a, O> {
     }
 }
 
-impl<O: ArgOrder> RowLoop<O> for RowAlone<'_, O> {
+impl<O: ArgOrder, F: OrderFactory<Given = (), Order = O>> RowLoop<O> for RowAlone<'_, F> {
     const FORWARD: bool = true;
     const HAS_GROUPS: bool = false;
     const MAX_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
@@ -130,6 +150,6 @@ impl<O: ArgOrder> RowLoop<O> for RowAlone<'_, O> {
 
     #[inline(always)]
     fn search<S: RowSearch<O>>(self) -> u32 {
-        S::find(self.order, self.row())
+        S::find(self.order(), self.row())
     }
 }
