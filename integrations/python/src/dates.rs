@@ -66,7 +66,7 @@ impl Run<'_, '_> {
         let (mut smallest, mut places) = (zeros::<i64>(outputs)?, zeros::<u64>(outputs)?);
         let places = &mut cast_slice_mut(&mut places)[..indices.len()];
         let key = self.key.with(ReduceFunction::ArgMin, NanPolicy::Propagate);
-        Run { key, ..*self }.run_as_is(places, Some(cast_slice_mut(&mut smallest)))?;
+        Run { key: &key, ..*self }.run_as_is(places, Some(cast_slice_mut(&mut smallest)))?;
         match self.key.function {
             ReduceFunction::ArgMax => self.run_where_none_is_nat(indices, values, places, &smallest),
             _ if smallest.contains(&NAT) => self.run_one_less(indices, values),

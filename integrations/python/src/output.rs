@@ -1,13 +1,18 @@
 //! The arrays that are given back, or written to.
 
 use crate::arguments::{Sizes, element_type};
+use crate::interop::descr_of;
 use argreduce::DataType;
+use bytemuck::bytes_of_mut;
 use numpy::npyffi::{
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArray_Descr, get_type_object, npy_intp,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use std::ffi::{c_long, c_void};
 use std::ptr::null_mut;
 
 /// A packed array that nothing was written to yet, and nothing else knows.
@@ -99,6 +104,53 @@ pub(crate) fn scalar<'py>(descr: &Bound<'py, PyArrayDescr>, bytes: &mut [u8]) ->
     unsafe {
         let scalar = PY_ARRAY_API.PyArray_Scalar(py, bytes.as_mut_ptr().cast(), descr.as_dtype_ptr(), null_mut());
         Bound::from_owned_ptr_or_err(py, scalar)
+    }
+}
+
+/// `numpy.int64`, as NumPy's C interface has it: the head of an object, and the number.
+#[repr(C)]
+struct Int64 {
+    head: ffi::PyObject,
+    number: i64,
+}
+
+/// An index as NumPy has numbers: `numpy.int64` and others.
+pub(crate) fn index_number<'py>(
+    py: Python<'py>,
+    index_type: DataType,
+    bytes: &mut [u8],
+) -> PyResult<Bound<'py, PyAny>> {
+    static ALLOCATE: PyOnceLock<ffi::allocfunc> = PyOnceLock::new();
+    // Elsewhere `numpy.int64` is another one of NumPy's types.
+    const IS_LONG: bool = size_of::<c_long>() == size_of::<i64>();
+    let (true, DataType::I64, &mut [a, b, c, d, e, f, g, h]) = (IS_LONG, index_type, &mut *bytes) else {
+        return scalar(&descr_of(py, index_type)?, bytes);
+    };
+    // SAFETY: NumPy's type, whose slot is how its objects are made. What that gives is one, with all of its memory, or
+    // null; nothing else knows it.
+    unsafe {
+        let class = get_type_object(py, NpyTypes::PyLongArrType_Type);
+        let slot = || std::mem::transmute::<*mut c_void, ffi::allocfunc>(ffi::PyType_GetSlot(class, ffi::Py_tp_alloc));
+        let number = ALLOCATE.get_or_init(py, slot)(class, 0);
+        let object = Bound::from_owned_ptr_or_err(py, number)?;
+        (*number.cast::<Int64>()).number = i64::from_ne_bytes([a, b, c, d, e, f, g, h]);
+        Ok(object)
+    }
+}
+
+/// Memory for what a function finds.
+pub(crate) enum Place<'py> {
+    /// For a number that is given back as that: no array is made.
+    Number([u64; 1], DataType),
+    Array(NewArray<'py>),
+}
+
+impl<'py> Place<'py> {
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Place::Number(number, data_type) => &mut bytes_of_mut(number)[..data_type.size()],
+            Place::Array(array) => array.bytes(),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) py: Python<'py>,
     /// The function that was called.
     pub(crate) name: &'static str,
-    pub(crate) key: Key,
+    pub(crate) key: &'a Key,
     pub(crate) view: &'a View<'a, 'py>,
     pub(crate) threads: &'a Threads,
     pub(crate) there: Option<&'a There<'a, 'py>>,
@@ -39,7 +39,7 @@ impl Run<'_, '_> {
     /// By the order of the elements themselves.
     pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
         let plan = self.key.plan(self.view.shape)?;
-        let (plan, key) = (&*plan, &self.key);
+        let (plan, key) = (&*plan, self.key);
         self.read(move |elements, lent| {
             let run = |elements: &[u8], indices: &mut [u8], values: Option<&mut [u8]>| {
                 plan.run(lent.input(elements), Buffers { indices, values })
@@ -56,6 +56,7 @@ impl Run<'_, '_> {
 
     /// Hands the elements to something that runs a plan, and which of them are there; and the threads for it. The lock
     /// of the interpreter is released meanwhile if they are many.
+    #[inline(always)]
     pub(crate) fn read(&self, run: impl FnOnce(&[u8], &Lent<'_>) -> PyResult<()> + Send) -> PyResult<()> {
         let Run { py, name, view, threads, there, .. } = *self;
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
@@ -65,7 +66,7 @@ impl Run<'_, '_> {
         unsafe {
             mask::with(name, there, |mask| {
                 interrupt::run(py, view.work(), threads, |executor| run(input, &Lent { executor, mask }))
-            })??
+            })
         }
     }
 }
