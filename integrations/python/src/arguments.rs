@@ -50,7 +50,7 @@ impl Axis {
     pub(crate) fn of_rank(&self, py: Python<'_>, rank: usize) -> PyResult<Axes> {
         let mut axes = Axes { bits: 0 };
         match self {
-            Axis::All => axes.bits = u64::MAX.checked_shr(64 - rank as u32).unwrap_or(0),
+            Axis::All => axes = Axes::all(rank),
             Axis::One(axis) => axes.add(py, *axis, rank)?,
             Axis::Several(several) => several.iter().try_for_each(|&axis| axes.add(py, axis, rank))?,
         }
@@ -94,6 +94,11 @@ pub(crate) struct Axes {
 }
 
 impl Axes {
+    /// All of so many.
+    pub(crate) fn all(rank: usize) -> Axes {
+        Axes { bits: u64::MAX.checked_shr(64 - rank as u32).unwrap_or(0) }
+    }
+
     fn add(&mut self, py: Python<'_>, given: isize, rank: usize) -> PyResult<()> {
         if rank == 0 && (given == 0 || given == -1) {
             return Ok(());

@@ -211,7 +211,7 @@ impl<'py> Call<'_, 'py> {
         let key = Key { axes, data_type, index_type, function, select_last, nan_policy: self.nan_policy, fill };
         let run = Run { py, name, key: &key, view, threads: &self.threads, there };
         // What takes more than one step is not written to `out` before the last.
-        let has_steps = with_values || run.has_nat_above() || data_type == DataType::Bool || there.is_some();
+        let has_steps = with_values || view.is_of_dates() || data_type == DataType::Bool || there.is_some();
         if let (Some(out), false) = (&target.out, has_steps)
             && run.run_directly(out)?
         {
@@ -655,11 +655,7 @@ pub(crate) fn give_back<'py>(
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        if self.has_nat_above() { self.run_with_nat_above(indices, values) } else { self.run_as_is(indices, values) }
-    }
-
-    fn has_nat_above(&self) -> bool {
-        self.view.is_of_dates() && dates::is_nat_above(self.key.function, self.key.nan_policy)
+        if self.view.is_of_dates() { self.run_dates(indices, values) } else { self.run_as_is(indices, values) }
     }
 
     /// [`Run::run`] for both functions: into the indices and values of the smallest, and of the largest.
@@ -701,7 +697,7 @@ impl Run<'_, '_> {
 }
 
 /// Writes an index, which fits, as the integer of so many bytes.
-fn write_index(index: i64, to: &mut [u8]) {
+pub(crate) fn write_index(index: i64, to: &mut [u8]) {
     let (bytes, width) = (index.to_ne_bytes(), to.len());
     let first = if cfg!(target_endian = "little") { 0 } else { 8 - width };
     to.copy_from_slice(&bytes[first..][..width]);

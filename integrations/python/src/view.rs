@@ -45,6 +45,13 @@ impl Shape {
     pub(crate) const NONE: Shape =
         Shape { rank: 0, sizes: [0; MAX_RANK], strides: [0; MAX_RANK], before: 0, behind: 0 };
 
+    /// That of so many elements, one after another.
+    pub(crate) fn row(len: usize) -> Shape {
+        let mut shape = Shape::NONE;
+        shape.set([(len, 1)].into_iter());
+        shape
+    }
+
     /// Makes it that of some axes; false if they are too many. To be called once, or again with as many.
     fn set(&mut self, axes: impl ExactSizeIterator<Item = (usize, isize)>) -> bool {
         if axes.len() > MAX_RANK {
