@@ -38,7 +38,7 @@ static CLASSES: Mutex<Vec<(Py<PyType>, Class)>> = Mutex::new(Vec::new());
 
 impl Class {
     /// What is of no other library.
-    const OF_NONE: Class = Class {
+    pub(crate) const OF_NONE: Class = Class {
         is_of_dask: false,
         is_of_xarray: false,
         is_of_pandas: false,

@@ -177,7 +177,7 @@ pub(crate) fn shape_text(sizes: &[usize]) -> String {
 pub(crate) struct Out<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     /// Its shape, which is that of the result.
-    sizes: Sizes,
+    sizes: &'a Sizes,
     /// The type of the indices that are computed for it.
     pub(crate) index_type: DataType,
 }
@@ -188,14 +188,14 @@ impl<'a, 'py> Out<'a, 'py> {
         name: &str,
         array: &'a Bound<'py, PyUntypedArray>,
         dtype: Option<DataType>,
-        sizes: Sizes,
+        sizes: &'a Sizes,
         count: usize,
     ) -> PyResult<Out<'a, 'py>> {
-        if *array.shape() != *sizes {
+        if *array.shape() != **sizes {
             return Err(PyValueError::new_err(format!(
                 "output array does not match result of {name}: its shape is {}, and that of the result is {}",
                 shape_text(array.shape()),
-                shape_text(&sizes)
+                shape_text(sizes)
             )));
         }
         if flags(array) & NPY_ARRAY_WRITEABLE == 0 {
@@ -248,7 +248,7 @@ impl<'a, 'py> Out<'a, 'py> {
         const NEEDED: i32 = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE;
         let (descr, size) = (self.array.dtype(), self.index_type.size());
         // It was checked, but here is where it counts: at the last moment.
-        let is_fit = flags(self.array) & NEEDED == NEEDED && *self.array.shape() == *self.sizes;
+        let is_fit = flags(self.array) & NEEDED == NEEDED && *self.array.shape() == **self.sizes;
         if !is_fit || element_type(&descr) != Some(self.index_type) {
             return None;
         }

@@ -93,7 +93,7 @@ impl<'py> Arguments<'_, 'py> {
     pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         // An array of NumPy itself is nothing else, and need not be asked.
         let array = x.cast_exact::<PyUntypedArray>().ok();
-        let class = Class::of(x)?;
+        let class = if array.is_some() { Class::OF_NONE } else { Class::of(x)? };
         if class.is_of_xarray {
             return self.run_in_python(x, "of_labelled");
         }
@@ -199,7 +199,8 @@ impl<'py> Call<'_, 'py> {
         let sizes = view.shape.sizes();
         let axes = self.axis.of_rank(py, sizes.len())?;
         let count: usize = axes.iter().map(|axis| sizes[axis as usize]).product();
-        let target = self.target(py, axes.result_sizes(sizes, keepdims), count)?;
+        let sizes_of_result = axes.result_sizes(sizes, keepdims);
+        let target = self.target(py, &sizes_of_result, count)?;
         if count == 0 {
             return self.answer_of_nothing(py, view, &target);
         }
@@ -239,7 +240,7 @@ impl<'py> Call<'_, 'py> {
     /// Where the indices go to, each of which is chosen from so many elements. Says what is wrong with it, and with the
     /// fill.
     #[inline(always)]
-    fn target(&self, py: Python<'py>, sizes: Sizes, count: usize) -> PyResult<Target<'_, 'py>> {
+    fn target<'b>(&'b self, py: Python<'py>, sizes: &'b Sizes, count: usize) -> PyResult<Target<'b, 'py>> {
         let Arguments { name, functions, .. } = *self.said;
         if count == 0 && self.fill.is_none() {
             // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
@@ -389,7 +390,8 @@ impl<'py> Call<'_, 'py> {
     fn run_bits(&self, py: Python<'py>, pieces: &[Packed<'_>], axes: Axes) -> PyResult<Bound<'py, PyAny>> {
         let Arguments { functions, keepdims, select_last, .. } = *self.said;
         let total: usize = pieces.iter().map(Packed::len).sum();
-        let target = self.target(py, axes.result_sizes(&[total], keepdims), total)?;
+        let sizes_of_result = axes.result_sizes(&[total], keepdims);
+        let target = self.target(py, &sizes_of_result, total)?;
         let mut shape = Shape::NONE;
         // What is said of a view, without its elements.
         let none = NewArray::new(descr_of(py, DataType::Bool)?, &[0])?;
@@ -415,7 +417,8 @@ impl<'py> Call<'_, 'py> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let Arguments { functions, keepdims, .. } = *self.said;
         let total: usize = chunks.iter().map(|chunk| chunk.len).sum();
-        let target = self.target(py, axes.result_sizes(&[total], keepdims), total)?;
+        let sizes_of_result = axes.result_sizes(&[total], keepdims);
+        let target = self.target(py, &sizes_of_result, total)?;
         let found = |best: Best| {
             let mut found = Found::NOTHING;
             found.set(py, first, DataType::I64, &target, self.needs_values(first))?;
@@ -526,7 +529,7 @@ impl<'py> Found<'py> {
         target: &Target<'_, 'py>,
         with_values: bool,
     ) -> PyResult<()> {
-        let sizes = &target.sizes;
+        let sizes = target.sizes;
         self.index_type = index_type;
         // What is written to `out` is copied from an array.
         self.indices = if sizes.is_empty() && target.out.is_none() {
@@ -605,7 +608,7 @@ impl Best {
 /// Where indices go to.
 struct Target<'a, 'py> {
     /// Those of the result.
-    sizes: Sizes,
+    sizes: &'a Sizes,
     out: Option<Out<'a, 'py>>,
     /// Their type: that of `out`, or of what is made for it.
     index_type: DataType,
@@ -634,7 +637,7 @@ impl<'py> Target<'_, 'py> {
         if !is_narrower {
             return Ok(array.clone().into_any());
         }
-        let narrow = NewArray::new(descr_of(py, self.index_type)?, &self.sizes)?;
+        let narrow = NewArray::new(descr_of(py, self.index_type)?, self.sizes)?;
         narrow.fill_from(array)?;
         Ok(narrow.array.into_any())
     }
@@ -659,7 +662,7 @@ impl Run<'_, '_> {
     }
 
     /// [`Run::run`] for both functions: into the indices and values of the smallest, and of the largest.
-    fn run_both(&self, indices: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>) -> PyResult<()> {
+    fn run_both(&self, mut indices: [&mut [u8]; 2], mut values: Option<[&mut [u8]; 2]>) -> PyResult<()> {
         if self.view.is_of_dates() {
             // NaT has to be above all others for one of the two, and not for the other.
             let [min, max] = indices;
@@ -670,7 +673,9 @@ impl Run<'_, '_> {
         }
         let plan = self.key.plan_for_both(self.view.shape)?;
         let (plan, key) = (&*plan, self.key);
-        self.read(move |elements, lent| {
+        self.read(|elements, lent| {
+            let indices = indices.each_mut().map(|indices| &mut **indices);
+            let values = values.as_mut().map(|values| values.each_mut().map(|values| &mut **values));
             let run = |elements: &[u8], [min, max]: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>| {
                 let [lowest, highest] = values.map_or([None, None], |values| values.map(Some));
                 let outputs = [Buffers { indices: min, values: lowest }, Buffers { indices: max, values: highest }];

@@ -37,17 +37,18 @@ impl Lent<'_> {
 
 impl Run<'_, '_> {
     /// By the order of the elements themselves.
-    pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
+    pub(crate) fn run_as_is(&self, indices: &mut [u8], mut values: Option<&mut [u8]>) -> PyResult<()> {
         let plan = self.key.plan(self.view.shape)?;
         let (plan, key) = (&*plan, self.key);
-        self.read(move |elements, lent| {
+        self.read(|elements, lent| {
             let run = |elements: &[u8], indices: &mut [u8], values: Option<&mut [u8]>| {
                 plan.run(lent.input(elements), Buffers { indices, values })
             };
             if key.data_type != DataType::Bool {
-                return run(elements, indices, values).map_err(value_error);
+                return run(elements, indices, values.as_deref_mut()).map_err(value_error);
             }
-            let outputs = Outputs::of(key, [key.function], [indices], values.map(|values| [values]));
+            let values = values.as_deref_mut().map(|values| [values]);
+            let outputs = Outputs::of(key, [key.function], [&mut *indices], values);
             bools::run_of_any_bytes(elements, outputs, |elements, [indices], [values]| {
                 run(elements, indices, Some(values))
             })
@@ -57,7 +58,9 @@ impl Run<'_, '_> {
     /// Hands the elements to something that runs a plan, and which of them are there; and the threads for it. The lock
     /// of the interpreter is released meanwhile if they are many.
     #[inline(always)]
-    pub(crate) fn read(&self, run: impl FnOnce(&[u8], &Lent<'_>) -> PyResult<()> + Send) -> PyResult<()> {
+    pub(crate) fn read(&self, mut run: impl FnMut(&[u8], &Lent<'_>) -> PyResult<()> + Send) -> PyResult<()> {
+        // Not moved from here on: that takes as long as some of what a small call does.
+        let run = &mut run;
         let Run { py, name, view, threads, there, .. } = *self;
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.

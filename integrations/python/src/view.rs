@@ -443,7 +443,7 @@ impl<'a, 'py> View<'a, 'py> {
         let Owner::Array(array) = &self.owner else { return true };
         let size = self.data_type.size() as isize;
         first_of(array) == self.first
-            && array.shape() == self.shape.sizes()
+            && array.shape().iter().eq(self.shape.sizes())
             && array.strides().iter().zip(self.shape.strides()).all(|(&found, &stride)| found == stride * size)
             && self.descr.as_ref().is_none_or(|descr| descr_address(array) == descr.as_ptr().cast())
     }
