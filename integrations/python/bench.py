@@ -4,7 +4,7 @@
     pip install ./integrations/python bottleneck numbagg jax onnxruntime onnx polars pandas pyarrow
     python integrations/python/bench.py              prints two tables
     python integrations/python/bench.py --write      writes them into README.md
-    python integrations/python/bench.py --calls      the second one alone: single calls, each beside another way to say it
+    python integrations/python/bench.py --calls      the second one alone: single calls, each beside another way
     python integrations/python/bench.py --calls polars     and of it those that have that in their names
 
 Libraries that are missing are "not run", and what one does not offer is left empty. All of them read the same array of
@@ -253,6 +253,7 @@ class Pair(NamedTuple):
 
 def pairs() -> list[Pair]:
     rng = "rng = np.random.default_rng(17); "
+    bottleneck = "import bottleneck as bn; "
     row = rng + "x = rng.random(16)"
     square = rng + "x = rng.random((10, 10))"
     dates = "x = np.arange(10**6).astype('M8[s]')[::-1].copy(); x[5] = 'NaT'"
@@ -266,7 +267,8 @@ def pairs() -> list[Pair]:
     def of_column(name: str, power: int, values: str, has_nulls: bool = True) -> Pair:
         count = f"10^{power}" if power > 2 else str(10**power)
         nulls = ", a tenth null" if has_nulls else ""
-        return Pair(f"polars, {count} {name}{nulls}", "argmax(s)", "s.arg_max()", column(power, values, has_nulls), "polars")
+        setup = column(power, values, has_nulls)
+        return Pair(f"polars, {count} {name}{nulls}", "argmax(s)", "s.arg_max()", setup, "polars")
 
     def of_pandas(name: str, made: str) -> Pair:
         return Pair(f"pandas, {name}", "argmax(s)", "s.argmax()", rng + f"import pandas as pd; s = {made}", "pandas")
@@ -283,8 +285,8 @@ def pairs() -> list[Pair]:
         Pair("[10, 10] f8", "argminmax(x, 1)", "(x.argmin(1), x.argmax(1))", square),
         Pair("16 f8", "max_argmax(x)", "(x.max(), x.argmax())", row),
         Pair("16 f8", "nanargmax(x)", "np.nanargmax(x)", row),
-        Pair("16 f8", "nanargmax(x)", "bn.nanargmax(x)", row + "; import bottleneck as bn", "bottleneck"),
-        Pair("[4, 4] f8", "nanargmax(x, 0)", "bn.nanargmax(x, 0)", rng + "x = rng.random((4, 4)); import bottleneck as bn",
+        Pair("16 f8", "nanargmax(x)", "bn.nanargmax(x)", bottleneck + row, "bottleneck"),
+        Pair("[4, 4] f8", "nanargmax(x, 0)", "bn.nanargmax(x, 0)", bottleneck + rng + "x = rng.random((4, 4))",
              "bottleneck"),
         Pair("a list of 16 float", "argmax(x)", "np.argmax(x)", row + ".tolist()"),
         Pair("a list of 16 int", "argmax(x)", "np.argmax(x)", rng + "x = rng.permutation(16).tolist()"),
@@ -307,7 +309,8 @@ def pairs() -> list[Pair]:
         of_column("u1", 6, "(v % 256).astype('u1')"),
         Pair("10^6 dates, NaT at 5", "argmax(x)", "x.argmax()", dates),
         Pair("10^6 dates, NaT at 5", "argmin(x)", "x.argmin()", dates),
-        Pair("10^7 bool, True at 5", "argmax(b, where=b, fill=-1)", "b.argmax()", "b = np.zeros(10**7, bool); b[5] = True"),
+        Pair("10^7 bool, True at 5", "argmax(b, where=b, fill=-1)", "b.argmax()",
+             "b = np.zeros(10**7, bool); b[5] = True"),
         Pair("4 MB: [1024, 1000] f4", "argmax(x, 1, threads=2)", "argmax(x, 1)",
              rng + "x = rng.random((1024, 1000), np.float32)", on_two=True),
         Pair("1 MB: [256, 1000] f4", "argmax(x, 1, threads=2)", "argmax(x, 1)",

@@ -62,11 +62,11 @@ impl<'a> Packed<'a> {
             let next = self.bits.get(n + 1).map_or(0, |&next| u16::from(next) << 8);
             let byte = ((next | u16::from(self.bits[n])) >> self.offset) as u8;
             // Bit n of the n-th byte, and then 1 where it is set.
-            let apart = u64::from(byte) * 0x0101_0101_0101_0101 & 0x8040_2010_0804_0201;
+            let apart = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
             let bytes = (((apart + 0x7F7F_7F7F_7F7F_7F7F) >> 7) & 0x0101_0101_0101_0101).to_le_bytes();
-            match to.as_mut_array() {
-                Some(to) => *to = bytes,
-                None => to.copy_from_slice(&bytes[..to.len()]),
+            match <&mut [u8; 8]>::try_from(&mut *to) {
+                Ok(to) => *to = bytes,
+                Err(_) => to.copy_from_slice(&bytes[..to.len()]),
             }
         }
     }

@@ -30,8 +30,8 @@ impl Validity {
     /// All bytes that have bits, from the first of the buffer on.
     ///
     /// # Safety
-    /// - The producer keeps as many bits as there are elements behind the offset, and does not get the array back before
-    ///   the slice is gone.
+    /// - The producer keeps as many bits as there are elements behind the offset.
+    /// - It does not get the array back before the slice is gone.
     unsafe fn bytes<'a>(self) -> &'a [u8] {
         // SAFETY: the caller's promise.
         unsafe { std::slice::from_raw_parts(self.bits, (self.offset + self.len).div_ceil(8)) }

@@ -8,8 +8,8 @@
 //! argmin     as they are    NaT above
 //! ```
 //!
-//! Where it wins above, the largest of the same bits as unsigned integers is the answer, as long as none is negative, as
-//! dates from 1970 on are not: NaT is 2^63, above all that are not. Where one is, NaT's place is that of the smallest.
+//! Where it wins above, the largest of the same bits as unsigned integers is the answer, as long as none is negative:
+//! NaT is 2^63, above all that are not. Dates from 1970 on are none. Where one is, NaT's place is that of the smallest.
 //!
 //! Where it wins, nothing behind it counts. So a row that is one answer is read in pieces, up to the first NaT.
 //!
@@ -19,9 +19,8 @@
 
 use crate::arguments::Axes;
 use crate::interop::value_error;
-use crate::output::{NewArray, zeros};
+use crate::output::{NewArray, write_index, zeros};
 use crate::plans::Key;
-use crate::reduce::write_index;
 use crate::run::Run;
 use crate::view::{Shape, View};
 use argreduce::{Buffers, DataType, NanPolicy, ReduceFunction, UntypedPlan};
@@ -96,12 +95,11 @@ impl Run<'_, '_> {
     /// Whether it is one answer, which is worth to be looked for in pieces, up to the first NaT.
     fn is_long_row(&self, indices: &[u8]) -> bool {
         let (key, shape) = (self.key, self.view.shape);
-        let axes = shape.sizes().iter().zip(shape.strides()).rev();
-        // How far the next axis is apart, if each is packed.
-        let packed = axes.fold(Some(1), |packed, (&size, &stride)| {
-            packed.filter(|&packed| size == 1 || stride == packed).map(|packed| packed * size as isize)
-        });
-        packed.is_some_and(|count| count >= 2 * PIECE as isize)
+        let mut axes = shape.sizes().iter().zip(shape.strides()).rev();
+        // How many there are, and so how far the next axis is apart, if each is packed.
+        let count =
+            axes.try_fold(1, |count, (&size, &stride)| (size == 1 || stride == count).then_some(count * size as isize));
+        count.is_some_and(|count| count >= 2 * PIECE as isize)
             && indices.len() == key.index_type.size()
             && key.nan_policy == NanPolicy::Propagate
             && !key.select_last

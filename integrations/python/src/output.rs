@@ -138,6 +138,13 @@ pub(crate) fn index_number<'py>(
     }
 }
 
+/// Writes an index, which fits, as the integer of so many bytes.
+pub(crate) fn write_index(index: i64, to: &mut [u8]) {
+    let (bytes, width) = (index.to_ne_bytes(), to.len());
+    let first = if cfg!(target_endian = "little") { 0 } else { 8 - width };
+    to.copy_from_slice(&bytes[first..][..width]);
+}
+
 /// Memory for what a function finds.
 pub(crate) enum Place<'py> {
     /// For a number that is given back as that: no array is made.

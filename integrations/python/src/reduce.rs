@@ -10,7 +10,7 @@ use crate::interop::NamedTuple::{ArgMinMax, ArgMinMaxValues, ValuesAndIndices};
 use crate::interop::{descr_of, interop, value_error};
 use crate::interrupt;
 use crate::mask::{self, There};
-use crate::output::{NewArray, Out, Place, copy_into, index_number, out_array, scalar};
+use crate::output::{NewArray, Out, Place, copy_into, index_number, out_array, scalar, write_index};
 use crate::plans::Key;
 use crate::run::Run;
 use crate::threads::Threads;
@@ -699,13 +699,6 @@ impl Run<'_, '_> {
             None => Ok(false),
         }
     }
-}
-
-/// Writes an index, which fits, as the integer of so many bytes.
-pub(crate) fn write_index(index: i64, to: &mut [u8]) {
-    let (bytes, width) = (index.to_ne_bytes(), to.len());
-    let first = if cfg!(target_endian = "little") { 0 } else { 8 - width };
-    to.copy_from_slice(&bytes[first..][..width]);
 }
 
 /// What the value of an output without an element is, in the first bytes: NaN or NaT, or 0 where a type has neither.

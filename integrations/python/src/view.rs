@@ -179,8 +179,8 @@ impl<'a, 'py> Source<'a, 'py> {
     }
 }
 
-/// An argument as an array or a tensor; `name` is the function that was called, and `class` that of the argument. It may
-/// run any code of Python.
+/// An argument, which is of `class`, as an array or a tensor; `name` is the function that was called. It may run any
+/// code of Python.
 pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>, class: Class) -> PyResult<Input<'py>> {
     let py = x.py();
     if let Ok(array) = x.cast_exact::<PyUntypedArray>() {
@@ -214,7 +214,7 @@ pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>, class: Class) -> 
     Ok(Input::Array(array.cast_into::<PyUntypedArray>()?))
 }
 
-/// Whether it is a list or a tuple of nothing but Python's own numbers, of which nothing can be lost on the way to NumPy.
+/// Whether it is a list or a tuple of nothing but Python's own numbers: nothing of them is lost on the way to NumPy.
 fn is_of_numbers(x: &Bound<'_, PyAny>) -> bool {
     let is_number = |x: Bound<'_, PyAny>| {
         x.is_exact_instance_of::<PyFloat>() || x.is_exact_instance_of::<PyInt>() || x.is_exact_instance_of::<PyBool>()

@@ -192,8 +192,10 @@ _OF_NUMPY = frozenset({"NumpyExtensionArray", "DatetimeArray", "TimedeltaArray"}
 
 
 def column_of_pandas(name: str, x: Any) -> Any:
-    """As :func:`column_of`, for what is no frame. The interface of pandas itself is not asked, as it makes nulls of the NaN of NumPy's
-    arrays, which are a number's."""
+    """As :func:`column_of`, for what is no frame.
+
+    The interface of pandas itself is not asked, as it makes nulls of the NaN of NumPy's arrays, which are a number's.
+    """
     array = getattr(x, "array", x)
     cls, names = type(array), _names_in_pandas(type(array))
     if "BaseMaskedArray" in names:
