@@ -172,7 +172,7 @@ def column_of(name: str, x: Any) -> Any:
     """What has the elements of a column: by Arrow's interface, or an array, or that and what is missing of it. None, if
     nothing says of single elements that they are missing; and for frames and tables, which are more than a column.
     ``name`` is the function."""
-    cls = type(x)
+    cls: Any = type(x)
     is_of_pandas = bool(_names_in_pandas(cls))
     # Labels of a Series are attributes of it, too; and where a class tells, it takes less time to ask.
     holder = cls if is_of_pandas or hasattr(cls, "__arrow_c_stream__") else x
@@ -197,7 +197,8 @@ def column_of_pandas(name: str, x: Any) -> Any:
     The interface of pandas itself is not asked, as it makes nulls of the NaN of NumPy's arrays, which are a number's.
     """
     array = getattr(x, "array", x)
-    cls, names = type(array), _names_in_pandas(type(array))
+    cls: Any = type(array)
+    names = _names_in_pandas(cls)
     if "BaseMaskedArray" in names:
         return array._data, array._mask
     if "ArrowExtensionArray" in names:
