@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """How long argmax takes, beside NumPy and others: on one core, in one process, by turns, the least time of many.
 
-    pip install ./integrations/python bottleneck numbagg jax onnxruntime onnx
-    python integrations/python/bench.py              prints a table
-    python integrations/python/bench.py --write      writes it into README.md
+    pip install ./integrations/python bottleneck numbagg jax onnxruntime onnx polars pandas pyarrow
+    python integrations/python/bench.py              prints two tables
+    python integrations/python/bench.py --write      writes them into README.md
+    python integrations/python/bench.py --calls      the second one alone: single calls, each beside another way
+    python integrations/python/bench.py --calls polars     and of it those that have that in their names
 
 Libraries that are missing are "not run", and what one does not offer is left empty. All of them read the same array of
 NumPy's (JAX copies one that is not on 64 bytes), and give the result in the type that they have by default. Answers are
-compared with NumPy's before anything is timed. benches/peers has more libraries and other shapes, by what is here.
+compared with each other before anything is timed. benches/peers has more libraries and other shapes, by what is here.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from __future__ import annotations
 import os
 
 # Before anything starts its threads: what is compared is the work, and not how many cores there are.
-CORE = max(os.sched_getaffinity(0))
+CORES = os.sched_getaffinity(0)
+CORE = max(CORES)
 os.sched_setaffinity(0, {CORE})
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -25,6 +28,7 @@ import importlib.metadata
 import platform
 import subprocess
 import time
+import timeit
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +39,7 @@ import numpy as np
 Call = Callable[[], Any]
 README = Path(__file__).parent / "README.md"
 MARKS = "<!-- by bench.py -->\n", "<!-- end -->\n"
+MARKS_OF_CALLS = "<!-- single calls, by bench.py -->\n", "<!-- end -->\n"
 
 
 class Case(NamedTuple):
@@ -216,12 +221,6 @@ def shown(seconds: float | str) -> str:
 
 
 def table(seconds: float) -> str:
-    def version(name: str) -> str:
-        try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            return "not run"
-
     beside = ["np.argmax(x)", "x.argmax()"]
     lines = [
         "| what | " + " | ".join([*LIBRARIES, *(f"{name} / argreduce" for name in beside)]) + " |",
@@ -239,6 +238,135 @@ def table(seconds: float) -> str:
     return "\n".join([*lines, "", f"{about()}\nPython {platform.python_version()}, {versions}.", ""])
 
 
+class Pair(NamedTuple):
+    """One question, asked in two ways, as a user would type it; and what both need."""
+
+    name: str
+    ours: str
+    other: str
+    setup: str
+    # By whom the other one is: without that library it is not run.
+    needs: str = "numpy"
+    # On two cores, and not on one.
+    on_two: bool = False
+
+
+def pairs() -> list[Pair]:
+    rng = "rng = np.random.default_rng(17); "
+    bottleneck = "import bottleneck as bn; "
+    row = rng + "x = rng.random(16)"
+    square = rng + "x = rng.random((10, 10))"
+    dates = "x = np.arange(10**6).astype('M8[s]')[::-1].copy(); x[5] = 'NaT'"
+    of_polars = "import polars as pl; n = 10**{}; v = rng.permutation(n); here = rng.random(n) > 0.1; "
+    with_nulls = "s = pl.Series(pl.select(pl.when(pl.Series(here)).then(pl.Series({}))).to_series()).rechunk()"
+
+    def column(power: int, values: str, has_nulls: bool = True) -> str:
+        made = with_nulls.format(values) if has_nulls else f"s = pl.Series({values})"
+        return rng + of_polars.format(power) + made
+
+    def of_column(name: str, power: int, values: str, has_nulls: bool = True) -> Pair:
+        count = f"10^{power}" if power > 2 else str(10**power)
+        nulls = ", a tenth null" if has_nulls else ""
+        setup = column(power, values, has_nulls)
+        return Pair(f"polars, {count} {name}{nulls}", "argmax(s)", "s.arg_max()", setup, "polars")
+
+    def of_pandas(name: str, made: str) -> Pair:
+        return Pair(f"pandas, {name}", "argmax(s)", "s.argmax()", rng + f"import pandas as pd; s = {made}", "pandas")
+
+    sparse = "np.arange(n) == n // 2"
+    return [
+        Pair("16 f4", "argmax(x)", "x.argmax()", row + ".astype('f4')"),
+        Pair("16 f8", "argmax(x)", "x.argmax()", row),
+        Pair("[10, 10] f8", "argmax(x, 1)", "x.argmax(1)", square),
+        Pair("[4, 4] f8", "argmax(x, 0)", "x.argmax(0)", rng + "x = rng.random((4, 4))"),
+        Pair("100 f8, half of them there", "argmax(x, where=w)", "np.where(w, x, -np.inf).argmax()",
+             rng + "x = rng.random(100); w = rng.random(100) > 0.5"),
+        Pair("16 f8", "argminmax(x)", "(x.argmin(), x.argmax())", row),
+        Pair("[10, 10] f8", "argminmax(x, 1)", "(x.argmin(1), x.argmax(1))", square),
+        Pair("16 f8", "max_argmax(x)", "(x.max(), x.argmax())", row),
+        Pair("16 f8", "nanargmax(x)", "np.nanargmax(x)", row),
+        Pair("16 f8", "nanargmax(x)", "bn.nanargmax(x)", bottleneck + row, "bottleneck"),
+        Pair("[4, 4] f8", "nanargmax(x, 0)", "bn.nanargmax(x, 0)", bottleneck + rng + "x = rng.random((4, 4))",
+             "bottleneck"),
+        Pair("a list of 16 float", "argmax(x)", "np.argmax(x)", row + ".tolist()"),
+        Pair("a list of 16 int", "argmax(x)", "np.argmax(x)", rng + "x = rng.permutation(16).tolist()"),
+        of_pandas("16 f8", "pd.Series(rng.random(16))"),
+        of_pandas("100 Float64 (nullable)", "pd.Series(rng.random(100), dtype='Float64')"),
+        of_pandas("100 of pyarrow's double", "pd.Series(rng.random(100), dtype='double[pyarrow]')"),
+        of_pandas("10^5 f8", "pd.Series(rng.random(10**5))"),
+        of_column("f8", 2, "rng.random(n)", False),
+        of_column("f8", 5, "rng.random(n)", False),
+        of_column("bool, True in the middle", 5, sparse, False),
+        of_column("bool, True in the middle", 6, sparse, False),
+        of_column("bool, True in the middle", 6, sparse),
+        of_column("datetime", 5, "v.astype('M8[us]')"),
+        of_column("datetime", 6, "v.astype('M8[us]')"),
+        of_column("i64", 5, "v", False),
+        of_column("i64", 6, "v", False),
+        of_column("i64", 5, "v"),
+        of_column("i64", 6, "v"),
+        of_column("f4", 6, "v.astype('f4')"),
+        of_column("u1", 6, "(v % 256).astype('u1')"),
+        Pair("10^6 dates, NaT at 5", "argmax(x)", "x.argmax()", dates),
+        Pair("10^6 dates, NaT at 5", "argmin(x)", "x.argmin()", dates),
+        Pair("10^7 bool, True at 5", "argmax(b, where=b, fill=-1)", "b.argmax()",
+             "b = np.zeros(10**7, bool); b[5] = True"),
+        Pair("4 MB: [1024, 1000] f4", "argmax(x, 1, threads=2)", "argmax(x, 1)",
+             rng + "x = rng.random((1024, 1000), np.float32)", on_two=True),
+        Pair("1 MB: [256, 1000] f4", "argmax(x, 1, threads=2)", "argmax(x, 1)",
+             rng + "x = rng.random((256, 1000), np.float32)", on_two=True),
+    ]
+
+
+def measure_pair(pair: Pair, seconds: float) -> tuple[float, float] | str:
+    """The least times of a call, ours and the other one's, which take turns."""
+    names: dict[str, Any] = {name: getattr(argreduce, name) for name in argreduce.__all__} | {"np": np}
+    try:
+        exec(pair.setup, names)
+    except ImportError:
+        return "not run"
+    ours, other = (eval(text, names) for text in (pair.ours, pair.other))
+    if not all(map(np.array_equal, *((each if isinstance(each, tuple) else (each,)) for each in (ours, other)))):
+        return "differs"
+    timers = [timeit.Timer(text, globals=names) for text in (pair.ours, pair.other)]
+    counts, best = [1, 1], [float("inf")] * 2
+    for n, timer in enumerate(timers):
+        # In a loop: threads that have slept have to be woken, by the first call alone.
+        while timer.timeit(counts[n]) < (5e-3 if pair.on_two else 2e-4):
+            counts[n] *= 2
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for n, timer in enumerate(timers):
+            # Once for nothing: the caches are full of what the other has read.
+            timer.timeit(1)
+            best[n] = min(best[n], timer.timeit(counts[n]) / counts[n])
+    return best[0], best[1]
+
+
+def table_of_calls(seconds: float, chosen: str = "") -> str:
+    lines = ["| what | argreduce | | beside it | | beside it / argreduce |", "|---" * 6 + "|"]
+    for pair in pairs():
+        if chosen not in f"{pair.name} {pair.ours}":
+            continue
+        os.sched_setaffinity(0, CORES if pair.on_two else {CORE})
+        times = "1 CPU" if pair.on_two and len(CORES) == 1 else measure_pair(pair, seconds)
+        if isinstance(times, str):
+            cells = [times, f"`{pair.other}`", "", ""]
+        else:
+            cells = [shown(times[0]), f"`{pair.other}`", shown(times[1]), f"{times[1] / times[0]:.2f}"]
+        lines.append(f"| {pair.name} | `{pair.ours}` | " + " | ".join(cells) + " |")
+    names = ["numpy", "bottleneck", "polars", "pandas", "pyarrow"]
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    return "\n".join([*lines, "", f"{about()}\nPython {platform.python_version()}, {versions}.", ""])
+
+
+def version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not run"
+
+
 def about() -> str:
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
@@ -252,16 +380,19 @@ def about() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write the table into README.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into README.md")
     parser.add_argument("--seconds", type=float, default=2, help="for each library and shape (default: 2)")
+    parser.add_argument("--calls", nargs="?", const="", metavar="NAME", help="single calls alone, or those so named")
     options = parser.parse_args()
-    text = table(options.seconds)
-    print(text)
+    texts = {} if options.calls is not None else {MARKS: table(options.seconds)}
+    texts[MARKS_OF_CALLS] = table_of_calls(options.seconds, options.calls or "")
+    print(*texts.values(), sep="\n")
     if options.write:
         readme = README.read_text(encoding="utf-8")
-        before, _, rest = readme.partition(MARKS[0])
-        after = rest.partition(MARKS[1])[2]
-        README.write_text(before + MARKS[0] + "\n" + text + "\n" + MARKS[1] + after, encoding="utf-8")
+        for (start, end), text in texts.items():
+            before, _, rest = readme.partition(start)
+            readme = before + start + "\n" + text + "\n" + end + rest.partition(end)[2]
+        README.write_text(readme, encoding="utf-8")
 
 
 if __name__ == "__main__":

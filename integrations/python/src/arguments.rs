@@ -5,11 +5,13 @@
 
 use crate::threads::Threads;
 use argreduce::{AxisDirection, DataType, MAX_RANK, NanPolicy};
+use numpy::npyffi::NPY_TYPES;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList, PyRange, PyString, PyTuple};
+use std::ffi::c_long;
 use std::num::IntErrorKind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -48,7 +50,7 @@ impl Axis {
     pub(crate) fn of_rank(&self, py: Python<'_>, rank: usize) -> PyResult<Axes> {
         let mut axes = Axes { bits: 0 };
         match self {
-            Axis::All => axes.bits = u64::MAX.checked_shr(64 - rank as u32).unwrap_or(0),
+            Axis::All => axes = Axes::all(rank),
             Axis::One(axis) => axes.add(py, *axis, rank)?,
             Axis::Several(several) => several.iter().try_for_each(|&axis| axes.add(py, axis, rank))?,
         }
@@ -92,6 +94,11 @@ pub(crate) struct Axes {
 }
 
 impl Axes {
+    /// All of so many.
+    pub(crate) fn all(rank: usize) -> Axes {
+        Axes { bits: u64::MAX.checked_shr(64 - rank as u32).unwrap_or(0) }
+    }
+
     fn add(&mut self, py: Python<'_>, given: isize, rank: usize) -> PyResult<()> {
         if rank == 0 && (given == 0 || given == -1) {
             return Ok(());
@@ -283,24 +290,36 @@ fn is_swapped(descr: &Bound<'_, PyArrayDescr>) -> bool {
 
 /// The same, whatever the byte order.
 pub(crate) fn element_type_of_any_order(descr: &Bound<'_, PyArrayDescr>) -> Option<DataType> {
-    match (descr.kind(), descr.itemsize()) {
-        (b'f', 2) => Some(DataType::F16),
-        (b'f', 4) => Some(DataType::F32),
-        (b'f', 8) => Some(DataType::F64),
-        (b'b', 1) => Some(DataType::Bool),
-        (b'i', 1) => Some(DataType::I8),
-        (b'i', 2) => Some(DataType::I16),
-        (b'i', 4) => Some(DataType::I32),
-        (b'i', 8) => Some(DataType::I64),
-        (b'u', 1) => Some(DataType::U8),
-        (b'u', 2) => Some(DataType::U16),
-        (b'u', 4) => Some(DataType::U32),
-        (b'u', 8) => Some(DataType::U64),
-        // A type that NumPy does not know: it has a number only once `ml_dtypes` is imported.
-        (_, 2) if descr.num() >= FIRST_FOREIGN_TYPE && is_bfloat16(descr) => Some(DataType::Bf16),
-        _ => None,
+    let number = descr.num();
+    if let Some(&data_type) = usize::try_from(number).ok().and_then(|number| TYPES.get(number)) {
+        return data_type;
     }
+    // A type that NumPy does not know: it has a number only once `ml_dtypes` is imported.
+    (number >= FIRST_FOREIGN_TYPE && descr.itemsize() == 2 && is_bfloat16(descr)).then_some(DataType::Bf16)
 }
+
+/// By NumPy's numbers: `NPY_BOOL` is 0, and `NPY_HALF` 23.
+const TYPES: [Option<DataType>; 24] = {
+    let is_long_wide = size_of::<c_long>() == 8;
+    let (long, unsigned_long) =
+        if is_long_wide { (DataType::I64, DataType::U64) } else { (DataType::I32, DataType::U32) };
+    let mut types = [None; 24];
+    types[NPY_TYPES::NPY_BOOL as usize] = Some(DataType::Bool);
+    types[NPY_TYPES::NPY_BYTE as usize] = Some(DataType::I8);
+    types[NPY_TYPES::NPY_UBYTE as usize] = Some(DataType::U8);
+    types[NPY_TYPES::NPY_SHORT as usize] = Some(DataType::I16);
+    types[NPY_TYPES::NPY_USHORT as usize] = Some(DataType::U16);
+    types[NPY_TYPES::NPY_INT as usize] = Some(DataType::I32);
+    types[NPY_TYPES::NPY_UINT as usize] = Some(DataType::U32);
+    types[NPY_TYPES::NPY_LONG as usize] = Some(long);
+    types[NPY_TYPES::NPY_ULONG as usize] = Some(unsigned_long);
+    types[NPY_TYPES::NPY_LONGLONG as usize] = Some(DataType::I64);
+    types[NPY_TYPES::NPY_ULONGLONG as usize] = Some(DataType::U64);
+    types[NPY_TYPES::NPY_FLOAT as usize] = Some(DataType::F32);
+    types[NPY_TYPES::NPY_DOUBLE as usize] = Some(DataType::F64);
+    types[NPY_TYPES::NPY_HALF as usize] = Some(DataType::F16);
+    types
+};
 
 /// NumPy's `NPY_USERDEF`.
 const FIRST_FOREIGN_TYPE: i32 = 256;

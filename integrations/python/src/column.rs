@@ -3,6 +3,8 @@
 //! misaligned. Lists of a fixed size are further axes.
 
 use crate::arrow::{self, Array, Own, Schema, Struct};
+use crate::bits::Packed;
+use crate::classes::Class;
 use crate::interop::{descr_of, interop};
 use crate::output::{NewArray, new_array};
 use argreduce::DataType;
@@ -25,6 +27,26 @@ pub(crate) struct Validity {
 }
 
 impl Validity {
+    /// All bytes that have bits, from the first of the buffer on.
+    ///
+    /// # Safety
+    /// - The producer keeps as many bits as there are elements behind the offset.
+    /// - It does not get the array back before the slice is gone.
+    unsafe fn bytes<'a>(self) -> &'a [u8] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(self.bits, (self.offset + self.len).div_ceil(8)) }
+    }
+
+    /// As elements, of which some are not there.
+    ///
+    /// # Safety
+    /// - As for [`Validity::bytes`], for both, which are of one array.
+    unsafe fn packed<'a>(self, there: Option<Validity>) -> Packed<'a> {
+        // SAFETY: the caller's promise.
+        let (bits, there) = unsafe { (self.bytes(), there.map(|there| there.bytes())) };
+        Packed::new(bits, there, self.offset, self.len)
+    }
+
     /// Whether an element is there.
     ///
     /// # Safety
@@ -36,25 +58,52 @@ impl Validity {
     }
 }
 
-/// A piece of a column: its elements as an array of NumPy, and which of them are there, if some are not.
+/// A piece of a column: its elements, and which of them are there, if some are not.
 pub(crate) struct Chunk<'py> {
-    /// Holds the memory, of the bits too.
-    pub(crate) array: Bound<'py, PyUntypedArray>,
+    elements: Elements<'py>,
     pub(crate) len: usize,
     pub(crate) validity: Option<Validity>,
+    /// Holds the memory of all of it.
     owner: Bound<'py, PyAny>,
 }
 
-impl Chunk<'_> {
+/// Elements of a piece of a column.
+enum Elements<'py> {
+    Array(Bound<'py, PyUntypedArray>),
+    /// Bools, packed as a validity is, and of the same offset.
+    Bits(Validity),
+}
+
+impl<'py> Chunk<'py> {
+    /// Its elements as an array of NumPy: of bools that is a copy, a byte for each.
+    pub(crate) fn array(&self, py: Python<'py>) -> PyResult<Bound<'py, PyUntypedArray>> {
+        match &self.elements {
+            Elements::Array(array) => Ok(array.clone()),
+            // SAFETY: the producer gets the array back when the owner goes.
+            Elements::Bits(bits) => unpacked(py, unsafe { bits.packed(None) }),
+        }
+    }
+
+    /// Bools that are packed.
+    pub(crate) fn packed(&self) -> Option<Packed<'_>> {
+        let Elements::Bits(bits) = &self.elements else { return None };
+        // SAFETY: as above, and validity has the same offset.
+        Some(unsafe { bits.packed(self.validity) })
+    }
+
     /// The bits, which are somebody else's, and do not change.
     pub(crate) fn bits(&self) -> Option<(&[u8], usize)> {
         // The owner is held as long as this is.
         let _ = &self.owner;
-        let Validity { bits, offset, len } = self.validity?;
-        // SAFETY: the producer keeps as many bits as there are elements behind the offset until it gets the array back,
-        // and that is when the owner goes.
-        Some((unsafe { std::slice::from_raw_parts(bits, (offset + len).div_ceil(8)) }, offset))
+        // SAFETY: the producer keeps them until it gets the array back, and that is when the owner goes.
+        self.validity.map(|validity| (unsafe { validity.bytes() }, validity.offset))
     }
+}
+
+fn unpacked<'py>(py: Python<'py>, bits: Packed<'_>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let mut copy = NewArray::new(descr_of(py, DataType::Bool)?, &[bits.len()])?;
+    bits.unpack(copy.bytes());
+    Ok(copy.array)
 }
 
 /// What a column has.
@@ -86,10 +135,9 @@ impl Arrays {
 /// dictionaries. It runs code of others.
 pub(crate) fn column_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Option<Column<'py>>> {
     let py = x.py();
-    let (class, of_array) = (x.get_type(), intern!(py, "__arrow_c_array__"));
-    // The class first: it takes less time to ask.
-    let has_stream = class.hasattr(intern!(py, "__arrow_c_stream__"))?;
-    let (schema, mut arrays) = if class.hasattr(of_array)? || !has_stream && x.hasattr(of_array)? {
+    let Class { has_stream, has_array, tells_all, .. } = Class::of(x)?;
+    let may_have_array = !has_stream && !tells_all;
+    let (schema, mut arrays) = if has_array || may_have_array && x.hasattr(intern!(py, "__arrow_c_array__"))? {
         let (schema, array) = arrow::array_of(name, x)?;
         (schema, Arrays::One(Some(array)))
     } else {
@@ -108,7 +156,8 @@ pub(crate) fn column_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Opti
             if chunks.is_empty() {
                 // It has a type, if nothing else.
                 let array = NewArray::new(element.descr(py)?, &[0])?.array;
-                chunks.push(Chunk { array, len: 0, validity: None, owner: py.None().into_bound(py) });
+                let (elements, owner) = (Elements::Array(array), py.None().into_bound(py));
+                chunks.push(Chunk { elements, len: 0, validity: None, owner });
             }
             Some(Column::Chunks(chunks))
         }
@@ -328,9 +377,13 @@ impl ElementType {
     fn chunk<'py>(&self, py: Python<'py>, name: &str, array: Own<Array>) -> PyResult<Chunk<'py>> {
         let Level { len, offset, validity, elements } = Level::of(name, &array.0, self.buffers())?;
         let owner = PyCapsule::new_with_value(py, array, c"argreduce.arrow")?.into_any();
-        // SAFETY: the owner has the array.
-        let array = unsafe { self.array(py, elements, offset, len, &owner)? };
-        Ok(Chunk { array, len, validity, owner })
+        let elements = if self.is_packed_bool && len > 0 {
+            Elements::Bits(Validity { bits: elements, offset, len })
+        } else {
+            // SAFETY: the owner has the array.
+            Elements::Array(unsafe { self.array(py, elements, offset, len, &owner)? })
+        };
+        Ok(Chunk { elements, len, validity, owner })
     }
 
     /// Elements of a buffer as an array of NumPy.
@@ -350,13 +403,8 @@ impl ElementType {
             return Ok(NewArray::new(descr, &[0])?.array);
         }
         if self.is_packed_bool {
-            let mut copy = NewArray::new(descr, &[len])?;
-            let bits = Validity { bits: elements, offset, len };
-            for (n, to) in copy.bytes().iter_mut().enumerate() {
-                // SAFETY: the caller's promise.
-                *to = u8::from(unsafe { bits.is_there(n) });
-            }
-            return Ok(copy.array);
+            // SAFETY: the caller's promise.
+            return unpacked(py, unsafe { Validity { bits: elements, offset, len }.packed(None) });
         }
         let size = self.data_type.size();
         let first = elements.wrapping_add(offset * size);
@@ -490,9 +538,10 @@ pub(crate) fn joined<'py>(
     there: Option<Bound<'py, PyUntypedArray>>,
 ) -> PyResult<(Bound<'py, PyUntypedArray>, Option<Bound<'py, PyUntypedArray>>)> {
     let array = match chunks {
-        [chunk] => chunk.array.clone(),
+        [chunk] => chunk.array(py)?,
         _ => {
-            let arrays = PyList::new(py, chunks.iter().map(|chunk| &chunk.array))?;
+            let arrays = PyList::empty(py);
+            chunks.iter().try_for_each(|chunk| arrays.append(chunk.array(py)?))?;
             interop(py)?.call_method1(intern!(py, "joined"), (arrays,))?.cast_into::<PyUntypedArray>()?
         }
     };
@@ -504,20 +553,17 @@ pub(crate) fn joined<'py>(
     if let Some(there) = there {
         all.fill_from(&there)?;
     }
-    let mut rest = all.bytes();
+    let (mut rest, mut bits_there) = (all.bytes(), Vec::new());
     for chunk in chunks {
         let (of_chunk, others) = rest.split_at_mut(chunk.len);
-        of_chunk.copy_from_slice(&both(chunk, of_chunk));
+        if let Some((bits, offset)) = chunk.bits() {
+            bits_there.resize(chunk.len, 0);
+            Packed::new(bits, None, offset, chunk.len).unpack(&mut bits_there);
+            of_chunk.iter_mut().zip(&bits_there).for_each(|(there, &bit)| *there = u8::from(*there != 0) & bit);
+        }
         rest = others;
     }
     Ok((array, Some(all.array)))
-}
-
-/// Which elements of a chunk are there: those that the bits say, and of them those that `there` says.
-fn both(chunk: &Chunk<'_>, there: &[u8]) -> Vec<u8> {
-    let Some((bits, offset)) = chunk.bits() else { return there.to_vec() };
-    let is_there = |n: usize| bits[(offset + n) / 8] >> ((offset + n) % 8) & 1;
-    there.iter().enumerate().map(|(n, &byte)| u8::from(byte != 0) & is_there(n)).collect()
 }
 
 /// What is said of a column that is reduced over something else than its axis.

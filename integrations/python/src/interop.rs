@@ -3,9 +3,12 @@
 use argreduce::{DataType, Error};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple, PyType};
+use std::ffi::c_void;
+use std::ptr::null_mut;
 
 /// What is wrong with a call that NumPy has no other exception for.
 pub(crate) fn value_error(error: Error) -> PyErr {
@@ -38,6 +41,36 @@ pub(crate) fn descr_of(py: Python<'_>, data_type: DataType) -> PyResult<Bound<'_
         DataType::F16 => PyArrayDescr::new(py, PyString::new(py, "float16"))?,
         other => return Err(PyTypeError::new_err(format!("NumPy has no {other}"))),
     })
+}
+
+/// The named tuples that are given back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NamedTuple {
+    ValuesAndIndices,
+    ArgMinMax,
+    ArgMinMaxValues,
+}
+
+impl NamedTuple {
+    /// One, made by `tuple.__new__`: that of its class is written in Python, and takes as long as a small call.
+    pub(crate) fn of<'py, const N: usize>(
+        self,
+        py: Python<'py>,
+        fields: [Bound<'py, PyAny>; N],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        static CLASSES: [PyOnceLock<Py<PyType>>; 3] = [const { PyOnceLock::new() }; 3];
+        static NEW: PyOnceLock<ffi::newfunc> = PyOnceLock::new();
+        let find = || Ok::<_, PyErr>(interop(py)?.getattr(format!("{self:?}"))?.cast_into::<PyType>()?.unbind());
+        let class = CLASSES[self as usize].get_or_try_init(py, find)?.bind(py);
+        let arguments = PyTuple::new(py, [PyTuple::new(py, fields)?])?;
+        // SAFETY: the slot of a type that has it, by which objects of it and of its subclasses are made, of a tuple of
+        // arguments, as here.
+        unsafe {
+            let slot = || ffi::PyType_GetSlot(&raw mut ffi::PyTuple_Type, ffi::Py_tp_new);
+            let new = NEW.get_or_init(py, || std::mem::transmute::<*mut c_void, ffi::newfunc>(slot()));
+            Bound::from_owned_ptr_or_err(py, new(class.as_type_ptr(), arguments.as_ptr(), null_mut()))
+        }
+    }
 }
 
 /// What is written in Python.

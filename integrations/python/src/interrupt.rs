@@ -34,15 +34,16 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// they are many; and if they are very many, until a signal's handler raises.
 ///
 /// # Errors
-/// What the handler raised. What the work writes is then unspecified, but initialised.
+/// What the handler raised: what the work writes is then unspecified, but initialised. Or what the work says: by one
+/// result, because to wrap it in another, and to move it, takes longer than a short row.
 #[inline(always)]
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     bytes: usize,
     threads: &Threads,
-    work: impl FnOnce(&dyn Executor) -> T + Send,
+    work: impl FnOnce(&dyn Executor) -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    if bytes < MIN_BYTES_WITHOUT_LOCK { Ok(work(threads)) } else { run_without_lock(py, bytes, threads, work) }
+    if bytes < MIN_BYTES_WITHOUT_LOCK { work(threads) } else { run_without_lock(py, bytes, threads, work) }
 }
 
 /// Outlined, because it takes much of the stack.
@@ -51,10 +52,10 @@ fn run_without_lock<T: Send>(
     py: Python<'_>,
     bytes: usize,
     threads: &Threads,
-    work: impl FnOnce(&dyn Executor) -> T + Send,
+    work: impl FnOnce(&dyn Executor) -> PyResult<T> + Send,
 ) -> PyResult<T> {
     if bytes < LONG_BYTES {
-        return Ok(py.detach(|| work(threads)));
+        return py.detach(|| work(threads));
     }
     let watch = Watch {
         caller: thread::current().id(),
@@ -68,7 +69,7 @@ fn run_without_lock<T: Send>(
         catch_unwind(AssertUnwindSafe(|| work(&watched)))
     });
     match result {
-        Ok(result) => Ok(result),
+        Ok(result) => result,
         Err(payload) => match watch.raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) if payload.is::<Ended>() => Err(error),
             _ => resume_unwind(payload),

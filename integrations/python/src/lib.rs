@@ -6,7 +6,9 @@
 //! | `view.rs` | an array of any library becomes an address, sizes and strides: nothing is copied |
 //! | `dlpack.rs` | the same for objects with `__dlpack__` |
 //! | `column.rs` | the same for columns of Arrow, some of whose elements are not there |
+//! | `bits.rs` | bits as Arrow packs them |
 //! | `arrow.rs` | the structs of Arrow's interface, as other libraries make them |
+//! | `classes.rs` | what the classes of other libraries say of their objects |
 //! | `mask.rs` | which elements are there |
 //! | `run.rs` | a plan runs, on what is read and with the threads for it |
 //! | `reduce.rs` | a call, from its arguments to its answer |
@@ -26,7 +28,9 @@
 
 mod arguments;
 mod arrow;
+mod bits;
 mod bools;
+mod classes;
 mod column;
 mod dates;
 mod dlpack;

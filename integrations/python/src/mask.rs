@@ -1,5 +1,6 @@
 //! Which elements are there, as the library takes it: an array of bools at any strides, or bits.
 
+use crate::classes::Class;
 use crate::column::{Chunk, joined};
 use crate::interop::{interop, value_error};
 use crate::view::{Input, Shape, Source, View, input_of_column};
@@ -21,18 +22,19 @@ pub(crate) enum There<'a, 'py> {
 ///
 /// # Safety
 /// - As for [`View::bytes`].
+#[inline(always)]
 pub(crate) unsafe fn with<R>(
     name: &str,
     there: Option<&There<'_, '_>>,
-    run: impl FnOnce(Option<Mask<'_>>) -> R,
+    run: impl FnOnce(Option<Mask<'_>>) -> PyResult<R>,
 ) -> PyResult<R> {
     match there {
-        None => Ok(run(None)),
-        Some(There::Bits(chunk)) => Ok(run(chunk.bits().map(|(bits, offset)| Mask::bits(bits, offset)))),
+        None => run(None),
+        Some(There::Bits(chunk)) => run(chunk.bits().map(|(bits, offset)| Mask::bits(bits, offset))),
         Some(There::Bools(view)) => {
             let layout = view.shape.layout().map_err(value_error)?;
             // SAFETY: the caller's promise.
-            Ok(run(Some(Mask::bytes_strided(unsafe { view.bytes(name)? }, &layout))))
+            run(Some(Mask::bytes_strided(unsafe { view.bytes(name)? }, &layout)))
         }
     }
 }
@@ -97,7 +99,7 @@ pub(crate) fn trues<'py>(name: &str, there: &Bound<'py, PyAny>) -> PyResult<Opti
     if there.cast::<PyUntypedArray>().is_ok() {
         return Ok(None);
     }
-    let args = match input_of_column(name, there)? {
+    let args = match input_of_column(name, there, Class::of(there)?)? {
         Some(Input::Array(array)) => return Ok(Some(array.into_any())),
         Some(Input::Masked(array, missing)) => (array, missing, true),
         Some(Input::Column(chunks)) => match joined(py, &chunks, None)? {

@@ -1,13 +1,18 @@
 //! The arrays that are given back, or written to.
 
 use crate::arguments::{Sizes, element_type};
+use crate::interop::descr_of;
 use argreduce::DataType;
+use bytemuck::bytes_of_mut;
 use numpy::npyffi::{
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArray_Descr, get_type_object, npy_intp,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use std::ffi::{c_long, c_void};
 use std::ptr::null_mut;
 
 /// A packed array that nothing was written to yet, and nothing else knows.
@@ -102,6 +107,60 @@ pub(crate) fn scalar<'py>(descr: &Bound<'py, PyArrayDescr>, bytes: &mut [u8]) ->
     }
 }
 
+/// `numpy.int64`, as NumPy's C interface has it: the head of an object, and the number.
+#[repr(C)]
+struct Int64 {
+    head: ffi::PyObject,
+    number: i64,
+}
+
+/// An index as NumPy has numbers: `numpy.int64` and others.
+pub(crate) fn index_number<'py>(
+    py: Python<'py>,
+    index_type: DataType,
+    bytes: &mut [u8],
+) -> PyResult<Bound<'py, PyAny>> {
+    static ALLOCATE: PyOnceLock<ffi::allocfunc> = PyOnceLock::new();
+    // Elsewhere `numpy.int64` is another one of NumPy's types.
+    const IS_LONG: bool = size_of::<c_long>() == size_of::<i64>();
+    let (true, DataType::I64, &mut [a, b, c, d, e, f, g, h]) = (IS_LONG, index_type, &mut *bytes) else {
+        return scalar(&descr_of(py, index_type)?, bytes);
+    };
+    // SAFETY: NumPy's type, whose slot is how its objects are made. What that gives is one, with all of its memory, or
+    // null; nothing else knows it.
+    unsafe {
+        let class = get_type_object(py, NpyTypes::PyLongArrType_Type);
+        let slot = || std::mem::transmute::<*mut c_void, ffi::allocfunc>(ffi::PyType_GetSlot(class, ffi::Py_tp_alloc));
+        let number = ALLOCATE.get_or_init(py, slot)(class, 0);
+        let object = Bound::from_owned_ptr_or_err(py, number)?;
+        (*number.cast::<Int64>()).number = i64::from_ne_bytes([a, b, c, d, e, f, g, h]);
+        Ok(object)
+    }
+}
+
+/// Writes an index, which fits, as the integer of so many bytes.
+pub(crate) fn write_index(index: i64, to: &mut [u8]) {
+    let (bytes, width) = (index.to_ne_bytes(), to.len());
+    let first = if cfg!(target_endian = "little") { 0 } else { 8 - width };
+    to.copy_from_slice(&bytes[first..][..width]);
+}
+
+/// Memory for what a function finds.
+pub(crate) enum Place<'py> {
+    /// For a number that is given back as that: no array is made.
+    Number([u64; 1], DataType),
+    Array(NewArray<'py>),
+}
+
+impl<'py> Place<'py> {
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Place::Number(number, data_type) => &mut bytes_of_mut(number)[..data_type.size()],
+            Place::Array(array) => array.bytes(),
+        }
+    }
+}
+
 /// Checks that `out` is an array.
 pub(crate) fn out_array<'a, 'py>(
     name: &str,
@@ -125,7 +184,7 @@ pub(crate) fn shape_text(sizes: &[usize]) -> String {
 pub(crate) struct Out<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     /// Its shape, which is that of the result.
-    sizes: Sizes,
+    sizes: &'a Sizes,
     /// The type of the indices that are computed for it.
     pub(crate) index_type: DataType,
 }
@@ -136,14 +195,14 @@ impl<'a, 'py> Out<'a, 'py> {
         name: &str,
         array: &'a Bound<'py, PyUntypedArray>,
         dtype: Option<DataType>,
-        sizes: Sizes,
+        sizes: &'a Sizes,
         count: usize,
     ) -> PyResult<Out<'a, 'py>> {
-        if *array.shape() != *sizes {
+        if *array.shape() != **sizes {
             return Err(PyValueError::new_err(format!(
                 "output array does not match result of {name}: its shape is {}, and that of the result is {}",
                 shape_text(array.shape()),
-                shape_text(&sizes)
+                shape_text(sizes)
             )));
         }
         if flags(array) & NPY_ARRAY_WRITEABLE == 0 {
@@ -196,7 +255,7 @@ impl<'a, 'py> Out<'a, 'py> {
         const NEEDED: i32 = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE;
         let (descr, size) = (self.array.dtype(), self.index_type.size());
         // It was checked, but here is where it counts: at the last moment.
-        let is_fit = flags(self.array) & NEEDED == NEEDED && *self.array.shape() == *self.sizes;
+        let is_fit = flags(self.array) & NEEDED == NEEDED && *self.array.shape() == **self.sizes;
         if !is_fit || element_type(&descr) != Some(self.index_type) {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use crate::arguments::{self, Axes, Axis, compared_type, element_type, element_type_of_any_order, is_date};
 use crate::bools::{self, Outputs};
+use crate::classes::Class;
 use crate::dates;
 use crate::interop::{descr_of, interop, value_error};
 use crate::interrupt;
@@ -10,7 +11,7 @@ use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::give_back;
 use crate::run::Lent;
 use crate::threads::Threads;
-use crate::view::{Shape, Source, View, input_of, is_labelled, native_copy, native_type, without_labels};
+use crate::view::{Shape, Source, View, input_without_labels, native_copy, native_type};
 use argreduce::{ArgReduce, DataType, Executor, Merge, PartialBuffers, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -138,19 +139,19 @@ pub(crate) fn partial<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, name) = (x.py(), "partial");
     let r#where = match r#where {
-        Some(there) if is_labelled(x) => {
+        Some(there) if Class::of(x)?.is_of_xarray => {
             Some(interop(py)?.call_method1(intern!(py, "where_of_labelled"), (name, there, x))?)
         }
         other => other.cloned(),
     };
-    let x = &without_labels(x)?;
     // All that may run code of Python comes before the array is looked at.
     let axis = Axis::new(axis)?;
     let (start, whole) = (arguments::sizes("start", start)?, arguments::sizes("whole", whole)?);
     let threads = arguments::threads(threads)?;
     let rule = Rule { function, select_last, nan };
     let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
-    let (input, there) = mask::apart(name, input_of(name, x)?, r#where.as_ref(), py)?;
+    let (x, input) = input_without_labels(name, x)?;
+    let (input, there) = mask::apart(name, input, r#where.as_ref(), py)?;
     let source = Source::of(name, input, py, &mut shape)?;
     let tensor_type = source.tensor_type();
     let part = match source {
@@ -179,7 +180,7 @@ pub(crate) fn partial<'py>(
             interop(py)?.call_method(intern!(py, "partial_of_many_axes"), args, Some(&options))?
         }
     };
-    give_back(part, x, None, tensor_type)
+    give_back(part, &x, None, tensor_type)
 }
 
 fn partial_of_view<'py>(
@@ -214,7 +215,7 @@ fn partial_of_view<'py>(
     unsafe {
         mask::with("partial", there, |mask| {
             interrupt::run(py, view.work(), threads, |executor| work(&Lent { executor, mask }))
-        })???
+        })?
     }
     if rule.is_nat_above(&values.array.dtype()) {
         dates::one_more_where_seen(values.bytes(), indices.bytes());
@@ -329,8 +330,9 @@ fn merge_arrays<'py>(pairs: &[(Part<'py>, Part<'py>)], rule: Rule) -> PyResult<B
         // SAFETY: no code of Python runs before they have been merged, and nothing here writes to those of `others`.
         let others = unsafe { (packed_bytes(&values, accs.0.len())?, packed_bytes(&indices, accs.1.len())?) };
         let bytes = others.0.len() + others.1.len();
-        let run = |_: &dyn Executor| rule.merge().arrays_untyped((data_type, INDEX_TYPE), accs, others);
-        interrupt::run(py, bytes, &Threads { count: 1 }, run)?.map_err(value_error)?;
+        let types = (data_type, INDEX_TYPE);
+        let run = |_: &dyn Executor| rule.merge().arrays_untyped(types, accs, others).map_err(value_error);
+        interrupt::run(py, bytes, &Threads { count: 1 }, run)?;
     }
     if is_nat_above {
         dates::add(best.bytes(), 1);
@@ -416,7 +418,7 @@ struct Part<'py> {
 }
 
 fn array<'py>(name: String, x: &Bound<'py, PyAny>) -> PyResult<Part<'py>> {
-    let (array, tensor_type) = input_of(NAME, &without_labels(x)?)?.into_array(NAME, x.py())?;
+    let (array, tensor_type) = input_without_labels(NAME, x)?.1.into_array(NAME, x.py())?;
     Ok(Part { name, array, tensor_type })
 }
 

@@ -1,22 +1,25 @@
 //! A call, from its arguments to its answer.
 
 use crate::arguments::{self, Axes, Axis, Sizes};
+use crate::bits::Packed;
 use crate::bools::{self, Outputs};
+use crate::classes::Class;
 use crate::column::{self, Chunk};
 use crate::dates;
+use crate::interop::NamedTuple::{ArgMinMax, ArgMinMaxValues, ValuesAndIndices};
 use crate::interop::{descr_of, interop, value_error};
 use crate::interrupt;
 use crate::mask::{self, There};
-use crate::output::{NewArray, Out, copy_into, out_array, scalar};
+use crate::output::{NewArray, Out, Place, copy_into, index_number, out_array, scalar, write_index};
 use crate::plans::Key;
 use crate::run::Run;
 use crate::threads::Threads;
-use crate::view::{Input, Shape, Source, View, as_plain_array, input_of, is_labelled};
+use crate::view::{Input, Shape, Source, View, as_plain_array, input_of};
 use argreduce::{
     ArgReduce, Buffers, DataType, Element, Error, Executor, Mask, NanPolicy, Options, PartialBuffers, ReduceFunction,
     with_element_type,
 };
-use bytemuck::{bytes_of, bytes_of_mut, cast_slice, cast_slice_mut, pod_read_unaligned};
+use bytemuck::{bytes_of, cast_slice, cast_slice_mut, pod_read_unaligned};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -88,7 +91,10 @@ impl<'py> Arguments<'_, 'py> {
     }
 
     pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        if is_labelled(x) {
+        // An array of NumPy itself is nothing else, and need not be asked.
+        let array = x.cast_exact::<PyUntypedArray>().ok();
+        let class = if array.is_some() { Class::OF_NONE } else { Class::of(x)? };
+        if class.is_of_xarray {
             return self.run_in_python(x, "of_labelled");
         }
         // All that may run code of Python comes before the array is looked at.
@@ -101,7 +107,13 @@ impl<'py> Arguments<'_, 'py> {
             fill: self.fill.map(arguments::fill).transpose()?,
             nan_policy: arguments::nan_policy(self.nan),
         };
-        let (input, there) = match input_of(self.name, x)? {
+        let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
+        if let (Some(array), None) = (array, self.r#where)
+            && let Some(data_type) = shape.set_to(array)
+        {
+            return call.run_view(x.py(), &View::of(array.clone(), data_type, &shape), None);
+        }
+        let (input, there) = match input_of(self.name, x, class)? {
             Input::OfDask => return self.run_in_python(x, "of_dask"),
             Input::Column(chunks) => return call.run_column(x.py(), chunks),
             input if self.r#where.is_some() || matches!(input, Input::Masked(..)) => {
@@ -109,17 +121,9 @@ impl<'py> Arguments<'_, 'py> {
             }
             input => (input, None),
         };
-        let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
         let source = Source::of(self.name, input, x.py(), &mut shape)?;
-        let tensor_type = source.tensor_type();
-        let result = match &source {
-            Source::View(view) => {
-                let there = there.map(|there| mask::of_bools(self.name, there, &mut shape_of_there)).transpose()?;
-                call.run_view(x.py(), view, there.as_ref())?
-            }
-            Source::ManyAxes(array, _) => call.run_many_axes(array, there)?,
-        };
-        give_back(result, x, self.out, tensor_type)
+        let there = there.map(|there| (there, &mut shape_of_there));
+        give_back(call.run_source(x.py(), &source, there)?, x, self.out, source.tensor_type())
     }
 
     /// By a function of `_interop`, which is given all arguments, as they were said.
@@ -167,6 +171,24 @@ struct Call<'a, 'py> {
 const NOTHING: i64 = -1;
 
 impl<'py> Call<'_, 'py> {
+    /// Of what an argument has in memory, and an array that says which of its elements are there, with a place for the
+    /// shape of that.
+    #[inline(always)]
+    fn run_source(
+        &self,
+        py: Python<'py>,
+        source: &Source<'_, 'py>,
+        there: Option<(Bound<'py, PyUntypedArray>, &mut Shape)>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match (source, there) {
+            (Source::View(view), None) => self.run_view(py, view, None),
+            (Source::View(view), Some((there, shape))) => {
+                self.run_view(py, view, Some(&mask::of_bools(self.said.name, there, shape)?))
+            }
+            (Source::ManyAxes(array, _), there) => self.run_many_axes(array, there.map(|(there, _)| there)),
+        }
+    }
+
     fn run_view(
         &self,
         py: Python<'py>,
@@ -177,7 +199,8 @@ impl<'py> Call<'_, 'py> {
         let sizes = view.shape.sizes();
         let axes = self.axis.of_rank(py, sizes.len())?;
         let count: usize = axes.iter().map(|axis| sizes[axis as usize]).product();
-        let target = self.target(py, axes.result_sizes(sizes, keepdims), count)?;
+        let sizes_of_result = axes.result_sizes(sizes, keepdims);
+        let target = self.target(py, &sizes_of_result, count)?;
         if count == 0 {
             return self.answer_of_nothing(py, view, &target);
         }
@@ -187,31 +210,29 @@ impl<'py> Call<'_, 'py> {
         let (index_type, fill) = if is_told { (DataType::I64, Some(NOTHING)) } else { (target.index_type, self.fill) };
         let (data_type, function) = (view.data_type, functions.each()[0]);
         let key = Key { axes, data_type, index_type, function, select_last, nan_policy: self.nan_policy, fill };
-        let run = Run { py, name, key, view, threads: &self.threads, there };
-        if target.sizes.is_empty() && target.out.is_none() && !with_values {
-            return self.run_to_numbers(&run, index_type);
-        }
+        let run = Run { py, name, key: &key, view, threads: &self.threads, there };
         // What takes more than one step is not written to `out` before the last.
-        let has_steps = with_values || run.has_nat_above() || data_type == DataType::Bool || there.is_some();
+        let has_steps = with_values || view.is_of_dates() || data_type == DataType::Bool || there.is_some();
         if let (Some(out), false) = (&target.out, has_steps)
             && run.run_directly(out)?
         {
             return Ok(out.given());
         }
-        let new = || Found::new(py, view, index_type, target.sizes, with_values);
         match functions {
             Functions::One(_) => {
-                let mut found = new()?;
-                let (indices, values) = found.bytes();
+                let mut found = [Found::NOTHING];
+                found[0].set(py, view, index_type, &target, with_values)?;
+                let (indices, values) = found[0].bytes();
                 run.run(indices, values)?;
-                self.answer(view, [found], is_told, &target)
+                self.answer(py, view, &mut found, is_told, &target)
             }
             Functions::Both => {
-                let mut found = [new()?, new()?];
+                let mut found = [Found::NOTHING, Found::NOTHING];
+                found.iter_mut().try_for_each(|found| found.set(py, view, index_type, &target, with_values))?;
                 let [(min, min_values), (max, max_values)] = found.each_mut().map(Found::bytes);
                 let values = min_values.zip(max_values).map(|(min, max)| [min, max]);
                 run.run_both([min, max], values)?;
-                self.answer(view, found, is_told, &target)
+                self.answer(py, view, &mut found, is_told, &target)
             }
         }
     }
@@ -219,7 +240,7 @@ impl<'py> Call<'_, 'py> {
     /// Where the indices go to, each of which is chosen from so many elements. Says what is wrong with it, and with the
     /// fill.
     #[inline(always)]
-    fn target(&self, py: Python<'py>, sizes: Sizes, count: usize) -> PyResult<Target<'_, 'py>> {
+    fn target<'b>(&'b self, py: Python<'py>, sizes: &'b Sizes, count: usize) -> PyResult<Target<'b, 'py>> {
         let Arguments { name, functions, .. } = *self.said;
         if count == 0 && self.fill.is_none() {
             // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
@@ -247,24 +268,6 @@ impl<'py> Call<'_, 'py> {
                 || view.is_of_dates())
     }
 
-    /// Of full reductions without values: no array is made.
-    fn run_to_numbers(&self, run: &Run<'_, 'py>, index_type: DataType) -> PyResult<Bound<'py, PyAny>> {
-        let mut indices = [0_u64; 2];
-        let [first, second] = indices.each_mut().map(|index| &mut bytes_of_mut(index)[..index_type.size()]);
-        let descr = descr_of(run.py, index_type)?;
-        match self.said.functions {
-            Functions::One(_) => {
-                run.run(first, None)?;
-                scalar(&descr, first)
-            }
-            Functions::Both => {
-                run.run_both([&mut *first, &mut *second], None)?;
-                let numbers = (scalar(&descr, first)?, scalar(&descr, second)?);
-                interop(run.py)?.call_method1(intern!(run.py, "ArgMinMax"), numbers)
-            }
-        }
-    }
-
     /// Of outputs none of which has an element: the fill.
     fn answer_of_nothing(
         &self,
@@ -273,46 +276,41 @@ impl<'py> Call<'_, 'py> {
         target: &Target<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let new = || {
-            let mut found = Found::new(py, view, DataType::I64, target.sizes, self.needs_values(view))?;
+            let mut found = Found::NOTHING;
+            found.set(py, view, DataType::I64, target, self.needs_values(view))?;
             let (indices, values) = found.bytes();
             indices.as_chunks_mut().0.fill(NOTHING.to_ne_bytes());
             values.into_iter().for_each(|values| values.fill(0));
             Ok::<_, PyErr>(found)
         };
         match self.said.functions {
-            Functions::One(_) => self.answer(view, [new()?], true, target),
-            Functions::Both => self.answer(view, [new()?, new()?], true, target),
+            Functions::One(_) => self.answer(py, view, &mut [new()?], true, target),
+            Functions::Both => self.answer(py, view, &mut [new()?, new()?], true, target),
         }
     }
 
     /// What each function found, as it is given back. `is_told`: [`NOTHING`] is among the indices, which are int64.
-    fn answer<const N: usize>(
+    #[inline(always)]
+    fn answer(
         &self,
+        py: Python<'py>,
         view: &View<'_, 'py>,
-        mut found: [Found<'py>; N],
+        found: &mut [Found<'py>],
         is_told: bool,
         target: &Target<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        for found in &mut found {
-            self.put_fill(view, found, is_told)?;
+        if is_told || self.leaves_nan_out(view) {
+            found.iter_mut().try_for_each(|found| self.put_fill(view, found, is_told))?;
         }
         let with_values = self.said.answer == Answer::ValuesAndIndices;
-        let values = |found: &mut Found<'py>| match &mut found.values {
-            Some(values) if with_values => number_or_array(values).map(Some),
-            _ => Ok(None),
-        };
-        match &mut found[..] {
-            [found] => {
-                let (values, indices) = (values(found)?, target.put(found)?);
-                let (Some(values), py) = (values, indices.py()) else { return Ok(indices) };
-                interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
-            }
+        match found {
+            [found] if !with_values => target.put(py, found),
+            [found] => ValuesAndIndices.of(py, [found.put_values(py, view)?, target.put(py, found)?]),
+            [min, max] if !with_values => ArgMinMax.of(py, [target.put(py, min)?, target.put(py, max)?]),
             [min, max] => {
-                let (argmin, argmax) = (target.put(min)?, target.put(max)?);
-                let (Some(min), Some(max), py) = (values(min)?, values(max)?, argmin.py()) else {
-                    return interop(argmin.py())?.call_method1(intern!(argmin.py(), "ArgMinMax"), (argmin, argmax));
-                };
-                interop(py)?.call_method1(intern!(py, "ArgMinMaxValues"), (min, argmin, max, argmax))
+                let (of_min, argmin) = (min.put_values(py, view)?, target.put(py, min)?);
+                let (of_max, argmax) = (max.put_values(py, view)?, target.put(py, max)?);
+                ArgMinMaxValues.of(py, [of_min, argmin, of_max, argmax])
             }
             _ => unreachable!("one function, or two"),
         }
@@ -324,9 +322,6 @@ impl<'py> Call<'_, 'py> {
     /// `ValueError` if there is no fill.
     fn put_fill(&self, view: &View<'_, 'py>, found: &mut Found<'py>, is_told: bool) -> PyResult<()> {
         let (width, leaves_nan_out) = (found.index_type.size(), self.leaves_nan_out(view));
-        if !is_told && !leaves_nan_out {
-            return Ok(());
-        }
         let (indices, mut values) = found.bytes();
         let leaves_nan_out = leaves_nan_out && values.as_ref().is_some_and(|values| has_nan(view, values));
         if !is_told && !leaves_nan_out {
@@ -360,9 +355,16 @@ impl<'py> Call<'_, 'py> {
         let Arguments { name, functions, r#where, .. } = *self.said;
         let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
         let axes = self.axis.of_rank(py, 1)?;
-        let is_in_pieces = chunks.len() > 1 && axes.iter().next().is_some();
+        let is_reduced = axes.iter().next().is_some();
+        if is_reduced
+            && r#where.is_none()
+            && let Some(bits) = chunks.iter().map(Chunk::packed).collect::<Option<Vec<_>>>()
+        {
+            return self.run_bits(py, &bits, axes);
+        }
+        let is_in_pieces = chunks.len() > 1 && is_reduced;
         if is_in_pieces && r#where.is_none() {
-            let first = Source::of_array(name, chunks[0].array.clone(), &mut shape)?;
+            let first = Source::of_array(name, chunks[0].array(py)?, &mut shape)?;
             let Source::View(first) = &first else { return Err(column::not_an_axis(name)) };
             let is_nat_above = |&function: &ReduceFunction| dates::is_nat_above(function, self.nan_policy);
             if !(first.is_of_dates() && functions.each().iter().any(is_nat_above)) {
@@ -378,10 +380,31 @@ impl<'py> Call<'_, 'py> {
             let there = there.map(|there| mask::of_bools(name, there, &mut shape_of_there)).transpose()?;
             return self.run_view(py, &view, there.as_ref());
         };
-        let Source::View(view) = Source::of_array(name, chunk.array.clone(), &mut shape)? else {
+        let Source::View(view) = Source::of_array(name, chunk.array(py)?, &mut shape)? else {
             return Err(column::not_an_axis(name));
         };
         self.run_view(py, &view, chunk.validity.is_some().then_some(&There::Bits(chunk)))
+    }
+
+    /// Of bools that are packed, in pieces: by their bits, as nothing has to be compared.
+    fn run_bits(&self, py: Python<'py>, pieces: &[Packed<'_>], axes: Axes) -> PyResult<Bound<'py, PyAny>> {
+        let Arguments { functions, keepdims, select_last, .. } = *self.said;
+        let total: usize = pieces.iter().map(Packed::len).sum();
+        let sizes_of_result = axes.result_sizes(&[total], keepdims);
+        let target = self.target(py, &sizes_of_result, total)?;
+        let mut shape = Shape::NONE;
+        // What is said of a view, without its elements.
+        let none = NewArray::new(descr_of(py, DataType::Bool)?, &[0])?;
+        let view = View::of_new(self.said.name, none, &mut shape)?;
+        let mut found = [Found::NOTHING, Found::NOTHING];
+        let found = &mut found[..functions.each().len()];
+        for (&function, found) in functions.each().iter().zip(found.iter_mut()) {
+            let best =
+                interrupt::run(py, total / 8, &self.threads, |_| Ok(Best::of_bits(pieces, function, select_last)))?;
+            found.set(py, &view, DataType::I64, &target, self.needs_values(&view))?;
+            best.write(found);
+        }
+        self.answer(py, &view, found, true, &target)
     }
 
     /// Each piece gives a partial answer. They merge. Of several pieces, none is empty.
@@ -394,24 +417,22 @@ impl<'py> Call<'_, 'py> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let Arguments { functions, keepdims, .. } = *self.said;
         let total: usize = chunks.iter().map(|chunk| chunk.len).sum();
-        let target = self.target(py, axes.result_sizes(&[total], keepdims), total)?;
+        let sizes_of_result = axes.result_sizes(&[total], keepdims);
+        let target = self.target(py, &sizes_of_result, total)?;
         let found = |best: Best| {
-            let mut found = Found::new(py, first, DataType::I64, target.sizes, self.needs_values(first))?;
-            let (indices, values) = found.bytes();
-            indices.copy_from_slice(cast_slice(&best.index));
-            if let Some(values) = values {
-                values.copy_from_slice(&cast_slice(&best.value)[..values.len()]);
-            }
+            let mut found = Found::NOTHING;
+            found.set(py, first, DataType::I64, &target, self.needs_values(first))?;
+            best.write(&mut found);
             Ok::<_, PyErr>(found)
         };
         match functions {
             Functions::One(function) => {
                 let [best] = self.best_of_pieces(py, chunks, total, [function])?;
-                self.answer(first, [found(best)?], true, &target)
+                self.answer(py, first, &mut [found(best)?], true, &target)
             }
             Functions::Both => {
                 let [min, max] = self.best_of_pieces(py, chunks, total, Functions::BOTH)?;
-                self.answer(first, [found(min)?, found(max)?], true, &target)
+                self.answer(py, first, &mut [found(min)?, found(max)?], true, &target)
             }
         }
     }
@@ -431,7 +452,7 @@ impl<'py> Call<'_, 'py> {
             // Pieces may be too short to be interrupted themselves.
             py.check_signals()?;
             let mut shape = Shape::NONE;
-            let Source::View(view) = Source::of_array(name, chunk.array.clone(), &mut shape)? else {
+            let Source::View(view) = Source::of_array(name, chunk.array(py)?, &mut shape)? else {
                 return Err(column::not_an_axis(name));
             };
             let (layout, data_type) = (view.shape.layout().map_err(value_error)?, view.data_type);
@@ -445,8 +466,10 @@ impl<'py> Call<'_, 'py> {
                 // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
                 let input = unsafe { view.bytes(name)? };
                 let to = PartialBuffers { indices: to.1, values: to.0 };
-                let run = |threads: &dyn Executor| plan.run(argreduce::input(input).masked(mask).on(threads), to);
-                interrupt::run(py, view.work(), &self.threads, run)?.map_err(value_error)?;
+                let run = |threads: &dyn Executor| {
+                    plan.run(argreduce::input(input).masked(mask).on(threads), to).map_err(value_error)
+                };
+                interrupt::run(py, view.work(), &self.threads, run)?;
                 let (best, (value, index)) = (best.bytes(data_type), of_chunk.bytes(data_type));
                 let merged = plan.merge().arrays_untyped((data_type, DataType::I64), best, (value, index));
                 merged.map_err(value_error)?;
@@ -479,7 +502,7 @@ impl<'py> Call<'_, 'py> {
         // Written here, by the array itself: a view of it would not see that code of Python has changed it meanwhile.
         if answer == Answer::ValuesAndIndices {
             copy_into(out, result.get_item(1)?.cast()?)?;
-            return interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (result.get_item(0)?, out));
+            return ValuesAndIndices.of(py, [result.get_item(0)?, out.clone().into_any()]);
         }
         copy_into(out, result.cast()?)?;
         Ok(out.clone().into_any())
@@ -489,26 +512,50 @@ impl<'py> Call<'_, 'py> {
 /// What one function finds.
 struct Found<'py> {
     index_type: DataType,
-    indices: NewArray<'py>,
-    values: Option<NewArray<'py>>,
+    indices: Place<'py>,
+    values: Option<Place<'py>>,
 }
 
 impl<'py> Found<'py> {
-    /// Before anything is found: in arrays of those sizes.
-    fn new(
+    const NOTHING: Found<'py> =
+        Found { index_type: DataType::I64, indices: Place::Number([0], DataType::I64), values: None };
+
+    /// Makes room for what is found. In place, because to move it takes as long as some of what a small call does.
+    fn set(
+        &mut self,
         py: Python<'py>,
         view: &View<'_, 'py>,
         index_type: DataType,
-        sizes: Sizes,
+        target: &Target<'_, 'py>,
         with_values: bool,
-    ) -> PyResult<Self> {
-        let indices = NewArray::new(descr_of(py, index_type)?, &sizes)?;
-        let values = if with_values { Some(NewArray::new(view.value_type(py)?, &sizes)?) } else { None };
-        Ok(Found { index_type, indices, values })
+    ) -> PyResult<()> {
+        let sizes = target.sizes;
+        self.index_type = index_type;
+        // What is written to `out` is copied from an array.
+        self.indices = if sizes.is_empty() && target.out.is_none() {
+            Place::Number([0], index_type)
+        } else {
+            Place::Array(NewArray::new(descr_of(py, index_type)?, sizes)?)
+        };
+        if with_values {
+            self.values = Some(match sizes.is_empty() {
+                true => Place::Number([0], view.data_type),
+                false => Place::Array(NewArray::new(view.value_type(py)?, sizes)?),
+            });
+        }
+        Ok(())
     }
 
     fn bytes(&mut self) -> (&mut [u8], Option<&mut [u8]>) {
-        (self.indices.bytes(), self.values.as_mut().map(NewArray::bytes))
+        (self.indices.bytes(), self.values.as_mut().map(Place::bytes))
+    }
+
+    /// Values as they are given back: elements of a view.
+    fn put_values(&mut self, py: Python<'py>, view: &View<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.values.as_mut().expect("asked for, and so found") {
+            Place::Array(array) => Ok(array.array.clone().into_any()),
+            number => scalar(&view.value_type(py)?, number.bytes()),
+        }
     }
 }
 
@@ -524,12 +571,44 @@ impl Best {
     fn bytes(&mut self, data_type: DataType) -> (&mut [u8], &mut [u8]) {
         (&mut cast_slice_mut(&mut self.value)[..data_type.size()], cast_slice_mut(&mut self.index))
     }
+
+    /// Of bools in pieces: the first or the last True that is there, or False; if there is none, of all that are there.
+    fn of_bits(pieces: &[Packed<'_>], function: ReduceFunction, select_last: bool) -> Best {
+        let is_max = function == ReduceFunction::ArgMax;
+        let flipped = if is_max { 0 } else { 0xFF };
+        let search = |of: &dyn Fn(&Packed<'_>) -> Option<usize>| {
+            let mut starts = pieces.iter().scan(0, |start, piece| {
+                *start += piece.len();
+                Some((*start - piece.len(), piece))
+            });
+            let in_piece = |(start, piece): (usize, &Packed<'_>)| of(piece).map(|place| (start + place) as i64);
+            if !select_last {
+                return starts.find_map(in_piece);
+            }
+            starts.collect::<Vec<_>>().into_iter().rev().find_map(in_piece)
+        };
+        let best = search(&|piece| piece.find(select_last, |bits, there| (bits ^ flipped) & there));
+        let other = || search(&|piece| piece.find(select_last, |_, there| there));
+        let value = u8::from(best.is_some() == is_max);
+        match best.or_else(other) {
+            Some(index) => Best { value: [u64::from_ne_bytes([value, 0, 0, 0, 0, 0, 0, 0])], index: [index] },
+            None => Best::NOTHING,
+        }
+    }
+
+    fn write(&self, found: &mut Found<'_>) {
+        let (indices, values) = found.bytes();
+        indices.copy_from_slice(cast_slice(&self.index));
+        if let Some(values) = values {
+            values.copy_from_slice(&cast_slice(&self.value)[..values.len()]);
+        }
+    }
 }
 
 /// Where indices go to.
 struct Target<'a, 'py> {
     /// Those of the result.
-    sizes: Sizes,
+    sizes: &'a Sizes,
     out: Option<Out<'a, 'py>>,
     /// Their type: that of `out`, or of what is made for it.
     index_type: DataType,
@@ -538,27 +617,29 @@ struct Target<'a, 'py> {
 impl<'py> Target<'_, 'py> {
     /// Indices as they are given back: copied to `out`, if there is one; otherwise of the type that was asked for. All
     /// were checked to fit.
-    fn put(&self, found: &mut Found<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let indices = &mut found.indices;
+    #[inline(always)]
+    fn put(&self, py: Python<'py>, found: &mut Found<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let is_narrower = found.index_type != self.index_type;
+        let array = match &mut found.indices {
+            number @ Place::Number(..) if !is_narrower => return index_number(py, self.index_type, number.bytes()),
+            Place::Number(number, _) => {
+                let mut narrow = [0; 8];
+                let narrow = &mut narrow[..self.index_type.size()];
+                write_index(number[0] as i64, narrow);
+                return index_number(py, self.index_type, narrow);
+            }
+            Place::Array(array) => &array.array,
+        };
         if let Some(out) = &self.out {
-            out.copy(&indices.array)?;
+            out.copy(array)?;
             return Ok(out.given());
         }
-        if found.index_type == self.index_type {
-            return number_or_array(indices);
+        if !is_narrower {
+            return Ok(array.clone().into_any());
         }
-        let mut narrow = NewArray::new(descr_of(indices.array.py(), self.index_type)?, &self.sizes)?;
-        narrow.fill_from(&indices.array)?;
-        number_or_array(&mut narrow)
-    }
-}
-
-/// An array without axes is given back as a number.
-fn number_or_array<'py>(array: &mut NewArray<'py>) -> PyResult<Bound<'py, PyAny>> {
-    if array.array.ndim() == 0 {
-        scalar(&array.array.dtype(), array.bytes())
-    } else {
-        Ok(array.array.clone().into_any())
+        let narrow = NewArray::new(descr_of(py, self.index_type)?, self.sizes)?;
+        narrow.fill_from(array)?;
+        Ok(narrow.array.into_any())
     }
 }
 
@@ -577,27 +658,24 @@ pub(crate) fn give_back<'py>(
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        if self.has_nat_above() { self.run_with_nat_above(indices, values) } else { self.run_as_is(indices, values) }
-    }
-
-    fn has_nat_above(&self) -> bool {
-        self.view.is_of_dates() && dates::is_nat_above(self.key.function, self.key.nan_policy)
+        if self.view.is_of_dates() { self.run_dates(indices, values) } else { self.run_as_is(indices, values) }
     }
 
     /// [`Run::run`] for both functions: into the indices and values of the smallest, and of the largest.
-    fn run_both(&self, indices: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>) -> PyResult<()> {
+    fn run_both(&self, mut indices: [&mut [u8]; 2], mut values: Option<[&mut [u8]; 2]>) -> PyResult<()> {
         if self.view.is_of_dates() {
             // NaT has to be above all others for one of the two, and not for the other.
             let [min, max] = indices;
             let [min_values, max_values] = values.map_or([None, None], |values| values.map(Some));
-            let [of_min, of_max] =
-                Functions::BOTH.map(|function| Run { key: self.key.with(function, self.key.nan_policy), ..*self });
-            of_min.run(min, min_values)?;
-            return of_max.run(max, max_values);
+            let [of_min, of_max] = Functions::BOTH.map(|function| self.key.with(function, self.key.nan_policy));
+            Run { key: &of_min, ..*self }.run(min, min_values)?;
+            return Run { key: &of_max, ..*self }.run(max, max_values);
         }
         let plan = self.key.plan_for_both(self.view.shape)?;
-        let (plan, key) = (&*plan, &self.key);
-        self.read(move |elements, lent| {
+        let (plan, key) = (&*plan, self.key);
+        self.read(|elements, lent| {
+            let indices = indices.each_mut().map(|indices| &mut **indices);
+            let values = values.as_mut().map(|values| values.each_mut().map(|values| &mut **values));
             let run = |elements: &[u8], [min, max]: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>| {
                 let [lowest, highest] = values.map_or([None, None], |values| values.map(Some));
                 let outputs = [Buffers { indices: min, values: lowest }, Buffers { indices: max, values: highest }];
@@ -621,13 +699,6 @@ impl Run<'_, '_> {
             None => Ok(false),
         }
     }
-}
-
-/// Writes an index, which fits, as the integer of so many bytes.
-fn write_index(index: i64, to: &mut [u8]) {
-    let (bytes, width) = (index.to_ne_bytes(), to.len());
-    let first = if cfg!(target_endian = "little") { 0 } else { 8 - width };
-    to.copy_from_slice(&bytes[first..][..width]);
 }
 
 /// What the value of an output without an element is, in the first bytes: NaN or NaT, or 0 where a type has neither.

@@ -16,7 +16,7 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) py: Python<'py>,
     /// The function that was called.
     pub(crate) name: &'static str,
-    pub(crate) key: Key,
+    pub(crate) key: &'a Key,
     pub(crate) view: &'a View<'a, 'py>,
     pub(crate) threads: &'a Threads,
     pub(crate) there: Option<&'a There<'a, 'py>>,
@@ -37,17 +37,18 @@ impl Lent<'_> {
 
 impl Run<'_, '_> {
     /// By the order of the elements themselves.
-    pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
+    pub(crate) fn run_as_is(&self, indices: &mut [u8], mut values: Option<&mut [u8]>) -> PyResult<()> {
         let plan = self.key.plan(self.view.shape)?;
-        let (plan, key) = (&*plan, &self.key);
-        self.read(move |elements, lent| {
+        let (plan, key) = (&*plan, self.key);
+        self.read(|elements, lent| {
             let run = |elements: &[u8], indices: &mut [u8], values: Option<&mut [u8]>| {
                 plan.run(lent.input(elements), Buffers { indices, values })
             };
             if key.data_type != DataType::Bool {
-                return run(elements, indices, values).map_err(value_error);
+                return run(elements, indices, values.as_deref_mut()).map_err(value_error);
             }
-            let outputs = Outputs::of(key, [key.function], [indices], values.map(|values| [values]));
+            let values = values.as_deref_mut().map(|values| [values]);
+            let outputs = Outputs::of(key, [key.function], [&mut *indices], values);
             bools::run_of_any_bytes(elements, outputs, |elements, [indices], [values]| {
                 run(elements, indices, Some(values))
             })
@@ -56,7 +57,10 @@ impl Run<'_, '_> {
 
     /// Hands the elements to something that runs a plan, and which of them are there; and the threads for it. The lock
     /// of the interpreter is released meanwhile if they are many.
-    pub(crate) fn read(&self, run: impl FnOnce(&[u8], &Lent<'_>) -> PyResult<()> + Send) -> PyResult<()> {
+    #[inline(always)]
+    pub(crate) fn read(&self, mut run: impl FnMut(&[u8], &Lent<'_>) -> PyResult<()> + Send) -> PyResult<()> {
+        // Not moved from here on: that takes as long as some of what a small call does.
+        let run = &mut run;
         let Run { py, name, view, threads, there, .. } = *self;
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.
@@ -65,7 +69,7 @@ impl Run<'_, '_> {
         unsafe {
             mask::with(name, there, |mask| {
                 interrupt::run(py, view.work(), threads, |executor| run(input, &Lent { executor, mask }))
-            })??
+            })
         }
     }
 }

@@ -7,6 +7,7 @@
 //!    [`View::bytes`], last of all, compares with what was found.
 
 use crate::arguments::{compared_type, element_type_of_any_order, is_date};
+use crate::classes::Class;
 use crate::column::{Chunk, Column, column_of, joined};
 use crate::dlpack::{Parts, Tensor};
 use crate::interop::{descr_of, interop};
@@ -17,41 +18,66 @@ use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
+use std::ptr::null_mut;
 
 /// Sizes and strides in elements. Written where it stays: to move it takes as long as some of what a small call does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) rank: usize,
     sizes: [usize; MAX_RANK],
     strides: [isize; MAX_RANK],
+    /// How many elements lie before the first one, between the lowest and the highest.
+    before: usize,
+    /// The same behind the first one.
+    behind: usize,
+}
+
+impl PartialEq for Shape {
+    fn eq(&self, other: &Shape) -> bool {
+        // Axis by axis: to compare all memory takes longer.
+        self.rank == other.rank && self.sizes().iter().eq(other.sizes()) && self.strides().iter().eq(other.strides())
+    }
 }
 
 impl Shape {
     /// Before it is known.
-    pub(crate) const NONE: Shape = Shape { rank: 0, sizes: [0; MAX_RANK], strides: [0; MAX_RANK] };
+    pub(crate) const NONE: Shape =
+        Shape { rank: 0, sizes: [0; MAX_RANK], strides: [0; MAX_RANK], before: 0, behind: 0 };
+
+    /// That of so many elements, one after another.
+    pub(crate) fn row(len: usize) -> Shape {
+        let mut shape = Shape::NONE;
+        shape.set([(len, 1)].into_iter());
+        shape
+    }
 
     /// Makes it that of some axes; false if they are too many. To be called once, or again with as many.
     fn set(&mut self, axes: impl ExactSizeIterator<Item = (usize, isize)>) -> bool {
         if axes.len() > MAX_RANK {
             return false;
         }
-        self.rank = axes.len();
-        for (n, (size, stride)) in axes.enumerate() {
+        (self.rank, self.before, self.behind) = (axes.len(), 0, 0);
+        for (n, (size, stride)) in axes.enumerate().take(MAX_RANK) {
             (self.sizes[n], self.strides[n]) = (size, stride);
+            // Of an array that has elements, they are in memory, and so these are numbers of bytes that there are.
+            let steps = size.saturating_sub(1).wrapping_mul(stride.unsigned_abs());
+            let end = if stride < 0 { &mut self.before } else { &mut self.behind };
+            *end = end.wrapping_add(steps);
         }
         true
     }
 
     /// Makes it that of an array, and tells the type of its elements. Nothing if it has too many axes, is misaligned,
     /// or of another byte order or type.
-    fn set_to(&mut self, array: &Bound<'_, PyUntypedArray>) -> Option<DataType> {
+    pub(crate) fn set_to(&mut self, array: &Bound<'_, PyUntypedArray>) -> Option<DataType> {
         let data_type = compared_type(&array.dtype())?;
-        let size = data_type.size();
-        let axes = array.shape().iter().copied().zip(array.strides().iter().map(|&stride| stride / size as isize));
-        let is_regular = array.strides().iter().all(|&stride| stride % size as isize == 0);
-        let is_aligned = first_of(array).addr().is_multiple_of(size);
-        (is_regular && is_aligned && self.set(axes)).then_some(data_type)
+        let (size, sizes, strides) = (data_type.size(), array.shape(), array.strides());
+        // Sizes are powers of two. A division takes as long as all else here.
+        let low_bits = strides.iter().fold(first_of(array).addr(), |bits, &stride| bits | stride as usize) & (size - 1);
+        let shift = size.trailing_zeros();
+        let axes = sizes.iter().copied().zip(strides.iter().map(|&stride| stride >> shift));
+        (low_bits == 0 && self.set(axes)).then_some(data_type)
     }
 
     pub(crate) fn sizes(&self) -> &[usize] {
@@ -62,22 +88,12 @@ impl Shape {
         &self.strides[..self.rank]
     }
 
-    /// How many elements lie before the first one, and behind it, between the lowest and the highest.
-    fn reach(&self) -> (usize, usize) {
-        let (mut before, mut behind) = (0, 0);
-        for (&size, &stride) in self.sizes().iter().zip(self.strides()) {
-            let steps = size.saturating_sub(1) * stride.unsigned_abs();
-            *if stride < 0 { &mut before } else { &mut behind } += steps;
-        }
-        (before, behind)
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.sizes().contains(&0)
     }
 
     pub(crate) fn layout(&self) -> Result<Layout, Error> {
-        Layout::strided(self.sizes(), self.strides(), self.reach().0)
+        Layout::strided(self.sizes(), self.strides(), self.before)
     }
 }
 
@@ -163,8 +179,9 @@ impl<'a, 'py> Source<'a, 'py> {
     }
 }
 
-/// An argument as an array or a tensor; `name` is the function that was called. It may run any code of Python.
-pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+/// An argument, which is of `class`, as an array or a tensor; `name` is the function that was called. It may run any
+/// code of Python.
+pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>, class: Class) -> PyResult<Input<'py>> {
     let py = x.py();
     if let Ok(array) = x.cast_exact::<PyUntypedArray>() {
         return Ok(Input::Array(array.clone()));
@@ -172,10 +189,13 @@ pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input
     if let Ok(array) = x.cast::<PyUntypedArray>() {
         return if is_masked(x)? { masked_parts(x) } else { Ok(Input::Array(array.clone())) };
     }
-    if is_of_dask(x) {
+    if is_of_numbers(x) {
+        return array_of_numbers(x).map(Input::Array);
+    }
+    if class.is_of_dask {
         return Ok(Input::OfDask);
     }
-    if let Some(column) = input_of_column(name, x)? {
+    if let Some(column) = input_of_column(name, x, class)? {
         return Ok(column);
     }
     let array = if x.hasattr(intern!(py, "__dlpack__"))? {
@@ -194,22 +214,38 @@ pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input
     Ok(Input::Array(array.cast_into::<PyUntypedArray>()?))
 }
 
-/// An argument that says of its elements whether they are there: a column. `None` if it is none.
-pub(crate) fn input_of_column<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Option<Input<'py>>> {
-    if !may_be_column(x)? {
-        return Ok(None);
+/// Whether it is a list or a tuple of nothing but Python's own numbers: nothing of them is lost on the way to NumPy.
+fn is_of_numbers(x: &Bound<'_, PyAny>) -> bool {
+    let is_number = |x: Bound<'_, PyAny>| {
+        x.is_exact_instance_of::<PyFloat>() || x.is_exact_instance_of::<PyInt>() || x.is_exact_instance_of::<PyBool>()
+    };
+    match (x.cast_exact::<PyList>(), x.cast_exact::<PyTuple>()) {
+        (Ok(list), _) => list.iter().all(is_number),
+        (_, Ok(tuple)) => tuple.iter().all(is_number),
+        _ => false,
     }
+}
+
+/// What NumPy makes of numbers.
+fn array_of_numbers<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = x.py();
-    // A column of pandas is looked at first, which may have a mask, or one of Arrow in it, or neither.
-    let column = interop(py)?.call_method1(intern!(py, "column_of"), (name, x))?;
+    // SAFETY: an object, of which any type and any number of axes is taken. What it gives is an array or null.
+    let array = unsafe {
+        let array = PY_ARRAY_API.PyArray_FromAny(py, x.as_ptr(), null_mut(), 0, 0, 0, null_mut());
+        Bound::from_owned_ptr_or_err(py, array)?
+    };
+    Ok(array.cast_into()?)
+}
+
+/// An argument that says of its elements whether they are there: a column. `None` if it is none.
+pub(crate) fn input_of_column<'py>(name: &str, x: &Bound<'py, PyAny>, class: Class) -> PyResult<Option<Input<'py>>> {
+    let py = x.py();
+    let Some(column) = holder_of_column(name, x, class)? else { return Ok(None) };
     if let Ok(parts) = column.cast::<PyTuple>() {
         return Ok(Some(Input::Masked(parts.get_item(0)?.cast_into()?, parts.get_item(1)?)));
     }
     if let Ok(array) = column.cast::<PyUntypedArray>() {
         return Ok(Some(Input::Array(array.clone())));
-    }
-    if column.is_none() {
-        return Ok(None);
     }
     Ok(match column_of(name, &column)? {
         None => None,
@@ -224,43 +260,37 @@ pub(crate) fn input_of_column<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResul
     })
 }
 
-/// Whether it is an array of dask, or of a subclass.
-fn is_of_dask(x: &Bound<'_, PyAny>) -> bool {
-    is_of(x, "dask")
-}
-
-/// Whether it is an object of xarray, which has names for its axes, and maybe an array of dask in it.
-pub(crate) fn is_labelled(x: &Bound<'_, PyAny>) -> bool {
-    x.cast_exact::<PyUntypedArray>().is_err() && !x.is_exact_instance_of::<PyList>() && is_of(x, "xarray")
-}
-
-/// What such an object has elements in; any other, as it is.
-pub(crate) fn without_labels<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    if !is_labelled(x) {
-        return Ok(x.clone());
+/// As [`input_of`], of what an object of xarray has elements in, too; and that.
+pub(crate) fn input_without_labels<'py>(
+    name: &str,
+    x: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyAny>, Input<'py>)> {
+    let class = Class::of(x)?;
+    if !class.is_of_xarray {
+        return Ok((x.clone(), input_of(name, x, class)?));
     }
-    interop(x.py())?.call_method1(intern!(x.py(), "elements_of_labelled"), (x,))
+    let elements = interop(x.py())?.call_method1(intern!(x.py(), "elements_of_labelled"), (x,))?;
+    let input = input_of(name, &elements, Class::of(&elements)?)?;
+    Ok((elements, input))
 }
 
-/// Whether it is of a class of a package, or of a subclass.
-fn is_of(x: &Bound<'_, PyAny>, package: &str) -> bool {
-    let is_there = |name: &str| name.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    x.get_type().mro().iter().any(|class| {
-        let module = class.getattr(intern!(x.py(), "__module__"));
-        module.is_ok_and(|name| name.extract().is_ok_and(is_there))
-    })
-}
-
-/// Whether it may have a validity of its own.
-fn may_be_column(x: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let has = |holder: &Bound<'_, PyAny>| {
-        let py = holder.py();
-        Ok::<_, PyErr>(
-            holder.hasattr(intern!(py, "__arrow_c_stream__"))? || holder.hasattr(intern!(py, "__arrow_c_array__"))?,
-        )
-    };
-    // Of pandas and polars, an object takes long to say that it does not have something; a class does not.
-    Ok(has(x.get_type().as_any())? || is_of(x, "pandas") || has(x)?)
+/// What has the elements of a column, and says which of them are there, as `class` says that it may: itself, or what
+/// Python's `column_of` gives. `None` if it is none.
+fn holder_of_column<'py>(name: &str, x: &Bound<'py, PyAny>, class: Class) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = x.py();
+    let has = |attribute| x.hasattr(attribute);
+    let has_either =
+        || Ok::<_, PyErr>(has(intern!(py, "__arrow_c_stream__"))? || has(intern!(py, "__arrow_c_array__"))?);
+    let may_be_column = class.has_stream || class.has_array || class.is_of_pandas;
+    if !may_be_column && (class.tells_all || !has_either()?) || class.tells_all && class.is_of_columns {
+        return Ok(None);
+    }
+    if class.tells_all && !class.is_of_pandas {
+        return Ok(Some(x.clone()));
+    }
+    // A column of pandas is looked at first, which may have a mask, or one of Arrow in it, or neither.
+    let column_of = if class.tells_all { intern!(py, "column_of_pandas") } else { intern!(py, "column_of") };
+    Ok(Some(interop(py)?.call_method1(column_of, (name, x))?).filter(|column| !column.is_none()))
 }
 
 /// The elements and the mask of a masked array.
@@ -330,7 +360,7 @@ pub(crate) fn as_plain_array<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResul
     // SAFETY: an array, its own type of elements, and the type of NumPy's arrays. What comes back is an array, or null.
     unsafe {
         let class = get_type_object(py, NpyTypes::PyArray_Type);
-        let view = PY_ARRAY_API.PyArray_View(py, array.as_array_ptr(), std::ptr::null_mut(), class);
+        let view = PY_ARRAY_API.PyArray_View(py, array.as_array_ptr(), null_mut(), class);
         Ok(Bound::from_owned_ptr_or_err(py, view)?.cast_into_unchecked())
     }
 }
@@ -361,7 +391,8 @@ pub(crate) fn native_type<'py>(name: &str, descr: &Bound<'py, PyArrayDescr>) -> 
 
 impl<'a, 'py> View<'a, 'py> {
     /// Of an array whose shape [was found](Shape::set_to).
-    fn of(array: Bound<'py, PyUntypedArray>, data_type: DataType, shape: &'a Shape) -> Self {
+    #[inline(always)]
+    pub(crate) fn of(array: Bound<'py, PyUntypedArray>, data_type: DataType, shape: &'a Shape) -> Self {
         let (first, descr) = (first_of(&array), Some(array.dtype()));
         View { first, shape, data_type, descr, owner: Owner::Array(array) }
     }
@@ -386,7 +417,7 @@ impl<'a, 'py> View<'a, 'py> {
 
     /// How many bytes are worked on: all that lies between, or those of each element, as often as it is one.
     pub(crate) fn work(&self) -> usize {
-        let (before, behind) = self.shape.reach();
+        let Shape { before, behind, .. } = *self.shape;
         let count = self.shape.sizes().iter().fold(1, |count: usize, &size| count.saturating_mul(size));
         count.max(before + behind).saturating_mul(self.data_type.size())
     }
@@ -412,7 +443,7 @@ impl<'a, 'py> View<'a, 'py> {
         let Owner::Array(array) = &self.owner else { return true };
         let size = self.data_type.size() as isize;
         first_of(array) == self.first
-            && array.shape() == self.shape.sizes()
+            && array.shape().iter().eq(self.shape.sizes())
             && array.strides().iter().zip(self.shape.strides()).all(|(&found, &stride)| found == stride * size)
             && self.descr.as_ref().is_none_or(|descr| descr_address(array) == descr.as_ptr().cast())
     }
@@ -431,7 +462,7 @@ impl<'a, 'py> View<'a, 'py> {
         if self.shape.is_empty() {
             return Ok(&[]);
         }
-        let (before, behind) = self.shape.reach();
+        let Shape { before, behind, .. } = *self.shape;
         let size = self.data_type.size();
         // SAFETY: sizes and strides are those that the array has at this moment, or those of a tensor that is held. So
         // each of its elements is in memory, and so is what lies between two of them in one allocation. The caller

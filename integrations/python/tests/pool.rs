@@ -7,6 +7,7 @@ use argreduce::Executor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
+use std::time::{Duration, Instant};
 use threads::Threads;
 
 #[test]
@@ -51,6 +52,22 @@ fn calls_in_calls_and_beside_calls() {
         }
     });
     assert_eq!(sum.into_inner(), 4 * 200 * 6);
+}
+
+#[test]
+fn calls_while_threads_fall_asleep() {
+    // Threads stay awake for some microseconds: each call comes a little later than the one before.
+    for pause in 0..300 {
+        let end = Instant::now() + Duration::from_nanos(500 * pause);
+        let sum = AtomicUsize::new(0);
+        Threads { count: 3 }.parallel_for(5, &|n| {
+            sum.fetch_add(n, Relaxed);
+        });
+        assert_eq!(sum.into_inner(), 10);
+        while Instant::now() < end {
+            std::hint::spin_loop();
+        }
+    }
 }
 
 #[test]

@@ -454,3 +454,88 @@ def test_where_by_columns():
 def test_types_that_are_objects_are_named():
     with pytest.raises(TypeError, match=r"argmax takes no List\(Int64\), which is an array of objects to NumPy"):
         argreduce.argmax(pl.Series([[1], [2, 3]]))
+
+
+def of_bools(bits, there, select_last, wanted):
+    """Where the first or the last of the wanted ones is among those that are there, or else of these; -1: of none."""
+    for places in (np.flatnonzero(there & (bits == wanted)), np.flatnonzero(there)):
+        if places.size:
+            return places[-1 if select_last else 0]
+    return -1
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 64, 1000, 4095, 4096, 4097, 20_000])
+def test_packed_bools(rng, count):
+    # They are searched by their bits, in blocks of 512 bytes, from any bit on, and in pieces.
+    for part in (0.0, 1 / count, 0.5, 1.0):
+        for part_there in (None, 0.0, 1 / count, 0.5):
+            bits, there = rng.random(count + 20) < part, np.ones(count + 20, bool)
+            if part_there is not None:
+                there = rng.random(count + 20) < part_there
+            whole = pa.array(bits, mask=None if part_there is None else ~there)
+            for start in (0, 1, 7, 13):
+                end = start + count
+                cut = int(rng.integers(0, count + 1))
+                pieces = pa.chunked_array([whole[start : start + cut], whole[start + cut : end]])
+                for column in (whole[start:end], pieces, pl.Series(pieces)):
+                    for last in (False, True):
+                        known = (bits[start:end], there[start:end], last)
+                        largest, smallest = of_bools(*known, True), of_bools(*known, False)
+                        options = {"select_last": last, "fill": -1}
+                        for function in (argreduce.argmax, argreduce.nanargmax):
+                            assert function(column, 0, **options) == largest
+                        both = argreduce.argminmax_values(column, **options)
+                        assert (both.argmin, both.argmax) == (smallest, largest)
+                        assert type(both.max) is np.bool_ and type(both.argmin) is np.int64
+                        assert both.max == (largest >= 0 and known[0][largest])
+                        assert both.min == (smallest >= 0 and known[0][smallest])
+                        if largest < 0:
+                            with pytest.raises(ValueError, match="no element is there"):
+                                argreduce.argmax(column, select_last=last)
+                        else:
+                            found = argreduce.argmax(column, select_last=last, dtype=np.int32, keepdims=True)
+                            np.testing.assert_array_equal(found, np.array([largest], np.int32), strict=True)
+
+
+def test_packed_bools_as_bytes(rng):
+    # With `where`, over no axis and as partial answers, they are unpacked.
+    for count in (1, 9, 100, 5000):
+        for start in (0, 3):
+            bits, there = rng.random(count + start) < 0.1, rng.random(count + start) < 0.8
+            column = pa.array(bits, mask=~there)[start:]
+            bits, there, w = bits[start:], there[start:], rng.random(count) < 0.7
+            out = np.empty((), np.int64)
+            assert argreduce.argmax(column, where=w, fill=-1, out=out) is out
+            assert out == of_bools(bits, there & w, False, True)
+            found = argreduce.partial(column, start=(2,), whole=(count + 2,))
+            assert found.indices == (2 + of_bools(bits, there, False, True) if there.any() else -1)
+            np.testing.assert_array_equal(argreduce.argmin(column, (), fill=7), np.where(there, 0, 7))
+
+
+def test_classes_are_looked_at_again_but_for_those_of_libraries():
+    pd = pytest.importorskip("pandas")
+
+    class Later:
+        def __init__(self):
+            self.column = pa.array([1, 5, None])
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([7, 1, 2])
+
+    assert argreduce.argmax(Later()) == 0
+    Later.__arrow_c_array__ = lambda self, requested_schema=None: self.column.__arrow_c_array__(requested_schema)
+    assert argreduce.argmax(Later()) == 1
+
+    class Mine(pl.Series):
+        """A user's own column, of a library's class."""
+
+    for _ in range(2):
+        assert argreduce.argmax(Mine([1, None, 5])) == argreduce.argmax(pl.Series([1, None, 5])) == 2
+        # Of more kinds than are remembered.
+        for other in (pa.array([1, 9]), pa.chunked_array([[1, 9]]), pd.Series([1, 9]), pd.Index([1, 9])):
+            assert argreduce.argmax(other) == 1
+        of_pyarrow = pd.array([1, 9], "int64[pyarrow]")
+        for array in (pd.array([1, 9]), pd.array([1.0, 9.0]), of_pyarrow, pd.array([False, True])):
+            assert argreduce.argmax(array) == argreduce.argmax(pd.Series(array)) == 1
+        for frame in (pl.DataFrame({"a": [1, 9]}), pd.DataFrame({"a": [1, 9]})):
+            assert argreduce.argmax(frame) == 1

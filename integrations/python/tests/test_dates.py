@@ -180,3 +180,49 @@ def test_columns_of_pandas() -> None:
     assert argreduce.nanargmin(series) == series.argmin() == 2
     assert argreduce.nanargmax(series) == series.argmax() == 3
     assert argreduce.argmax(series) == 1
+
+
+def expected_of_row(x, function):
+    """As NumPy has it: the first NaT, or else the best."""
+    nats = np.flatnonzero(np.isnat(x))
+    return nats[0] if nats.size else getattr(x.view(np.int64), function)()
+
+
+@pytest.mark.parametrize("kind", ["M8[s]", "m8[ns]"])
+@pytest.mark.parametrize("low", [0, -1000, -(10**15)])
+def test_long_rows_stop_at_the_first_nat(rng, kind, low):
+    # They are read in pieces, of which a last one begins before the one before ends.
+    for count in (8191, 8192, 8193, 20_000, 12 * 4096, 600_000):
+        bare = rng.integers(low, 1000, count)
+        places = [[], [0], [count - 1], [4095, 4096], [4096, 7], sorted(rng.integers(0, count, 3))]
+        for nats in places if count < 10**5 else places[::5]:
+            x = bare.astype(kind)
+            x[nats] = "NaT"
+            for function in ("argmax", "argmin"):
+                place = expected_of_row(x, function)
+                assert getattr(argreduce, function)(x) == place == getattr(x, function)()
+                two = {"argmax": argreduce.max_argmax, "argmin": argreduce.min_argmin}[function](x.reshape(1, -1), 1)
+                assert two.indices.tolist() == [place]
+                assert two.values.view(np.int64)[0] == x.view(np.int64)[place]
+            both = argreduce.argminmax(x)
+            assert both == (expected_of_row(x, "argmin"), expected_of_row(x, "argmax"))
+            last = argreduce.argmax(x, select_last=True)
+            ranks = np.where(np.isnat(x), 2**62, x.view(np.int64))
+            assert last == count - 1 - ranks[::-1].argmax()
+            # Many outputs, and elements that are not one after another.
+            if count % 64 == 0:
+                y, rows = x.reshape(64, -1), ranks.reshape(64, -1)
+                for axis in (0, 1):
+                    assert np.array_equal(argreduce.argmax(y, axis), rows.argmax(axis))
+                assert np.array_equal(argreduce.argmax(y[:, ::-1]), rows[:, ::-1].argmax())
+
+
+def test_largest_date_under_a_mask(rng):
+    for low in (0, -1000):
+        x = rng.integers(low, 1000, (50, 300)).astype("M8[s]")
+        x[rng.random(x.shape) < 0.002] = "NaT"
+        w = rng.random(x.shape) < 0.5
+        w[3] = False
+        ranks = np.where(np.isnat(x), 2**62, x.view(np.int64))
+        expected = np.where(w.any(1), np.where(w, ranks, -(2**62)).argmax(1), -1)
+        assert np.array_equal(argreduce.argmax(x, 1, where=w, fill=-1), expected)

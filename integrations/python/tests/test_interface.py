@@ -506,3 +506,41 @@ def test_the_array_has_no_name(name):
         function(x=X)
     with pytest.raises(TypeError, match=rf"{name}\(\) missing 1 required positional argument: 'x'"):
         function(axis=1)
+
+
+def test_lists_and_tuples_of_numbers():
+    for x in ([3, 1.5, 4], (3, 1.5, 4), [True, 2, 5.0], [0, True], [1, 2, 2**62], [[1, 2], [5, 3]], ((1,), (2,))):
+        assert argreduce.argmax(x) == np.argmax(x)
+    assert argreduce.argmax([np.nan, 1.0]) == 0
+    assert argreduce.argmax([2**63, 1]) == 0
+    with pytest.raises(TypeError, match="argmax takes bool, integers, .* not object"):
+        argreduce.argmax([2**64, 1])
+    with pytest.raises(ValueError, match="attempt to get argmax of an empty sequence"):
+        argreduce.argmax([])
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        argreduce.argmax([[1, 2], [3]])
+
+    class Int(int):
+        """Not Python's own: NumPy may ask it for anything."""
+
+    assert argreduce.argmax([Int(1), Int(5)]) == 1
+
+
+def test_numbers_and_named_tuples_are_numpys_and_of_their_classes():
+    x = np.array([3.0, 9.0, -1.0])
+    found = argreduce.argmax(x)
+    assert type(found) is np.int64 and found + 1 == 2 and hash(found) == hash(1)
+    assert pickle.loads(pickle.dumps(found)) == 1
+    for number in (found, argreduce.argmax(np.arange(2**16))):
+        assert number.dtype == np.int64 and repr(number) == f"np.int64({int(number)})"
+    for dtype in (np.int32, np.uint8, np.uint16, np.uint32, np.uint64):
+        assert type(argreduce.argmax(x, dtype=dtype)) is dtype
+        assert type(argreduce.argmax(x, where=[True] * 3, fill=0, dtype=dtype)) is dtype
+        best = argreduce.max_argmax(x, where=[False, True, True], fill=7, dtype=dtype)
+        assert type(best.indices) is dtype and best == (9.0, 1)
+    both = argreduce.argminmax(x)
+    assert type(both) is argreduce.ArgMinMax and both == (2, 1) and hash(both) == hash((2, 1))
+    assert pickle.loads(pickle.dumps(both)) == both and both._replace(argmin=5) == (5, 1)
+    all_four = argreduce.argminmax_values(x)
+    assert type(all_four) is argreduce.ArgMinMaxValues and all_four == (-1.0, 2, 9.0, 1)
+    assert [type(part) for part in all_four] == [np.float64, np.int64] * 2

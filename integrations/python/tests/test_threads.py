@@ -111,6 +111,24 @@ assert has(2)
 """)
 
 
+def test_threads_sleep_when_nobody_calls():
+    run("""
+check(threads=3)
+assert has(2)
+# They stay awake for some microseconds, which a busy machine may make longer.
+end = time.monotonic() + 30
+before = pool()
+while True:
+    time.sleep(0.2)
+    now = pool()
+    if now == before:
+        break
+    assert time.monotonic() < end, (before, now)
+    before = now
+check(threads=3)
+""")
+
+
 def test_a_fork_has_its_own():
     run("""
 import warnings

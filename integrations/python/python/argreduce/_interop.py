@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import math
@@ -171,29 +172,33 @@ def column_of(name: str, x: Any) -> Any:
     """What has the elements of a column: by Arrow's interface, or an array, or that and what is missing of it. None, if
     nothing says of single elements that they are missing; and for frames and tables, which are more than a column.
     ``name`` is the function."""
-    cls = type(x)
+    cls: Any = type(x)
     is_of_pandas = bool(_names_in_pandas(cls))
     # Labels of a Series are attributes of it, too; and where a class tells, it takes less time to ask.
     holder = cls if is_of_pandas or hasattr(cls, "__arrow_c_stream__") else x
     if hasattr(holder, "columns") or hasattr(holder, "column_names"):
         return None
-    return _column_of_pandas(name, x) if is_of_pandas else x
+    return column_of_pandas(name, x) if is_of_pandas else x
 
 
-def _names_in_pandas(cls: type) -> set[str]:
+@functools.lru_cache(maxsize=16)
+def _names_in_pandas(cls: type) -> frozenset[str]:
     """The names of the classes of pandas that it is of, or of subclasses of which it is."""
-    return {base.__name__ for base in cls.__mro__ if base.__module__.partition(".")[0] == "pandas"}
+    return frozenset(base.__name__ for base in cls.__mro__ if base.__module__.partition(".")[0] == "pandas")
 
 
 # Arrays of pandas that have one of NumPy in them.
 _OF_NUMPY = frozenset({"NumpyExtensionArray", "DatetimeArray", "TimedeltaArray"})
 
 
-def _column_of_pandas(name: str, x: Any) -> Any:
-    """As :func:`column_of`. The interface of pandas itself is not asked, as it makes nulls of the NaN of NumPy's
-    arrays, which are a number's."""
+def column_of_pandas(name: str, x: Any) -> Any:
+    """As :func:`column_of`, for what is no frame.
+
+    The interface of pandas itself is not asked, as it makes nulls of the NaN of NumPy's arrays, which are a number's.
+    """
     array = getattr(x, "array", x)
-    cls, names = type(array), _names_in_pandas(type(array))
+    cls: Any = type(array)
+    names = _names_in_pandas(cls)
     if "BaseMaskedArray" in names:
         return array._data, array._mask
     if "ArrowExtensionArray" in names:
