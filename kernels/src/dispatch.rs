@@ -167,6 +167,11 @@ impl Kernel {
         }
     }
 
+    /// How many elements a row has at most of which it takes inputs under masks, in the direction of memory.
+    pub fn max_masked_row_len(&self) -> usize {
+        self.masked.filter(|masked| masked.is_of_rows).map_or(0, |masked| masked.lens[1])
+    }
+
     /// The position of the first best of `len` neighbours: a call of one row, but faster. Any strategy's kernel answers
     /// it.
     ///

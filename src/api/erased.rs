@@ -7,7 +7,7 @@ use super::isa::plan_isa;
 use crate::exec::{BoundPlan, ElementsRef};
 use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
 use crate::mask::MaskPlaces;
-use crate::planner::{ExecPlan, MASKED_BYTES, PlanIsa};
+use crate::planner::{ExecPlan, PlanIsa};
 use crate::{AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 
 /// All of a plan, but for its types.
@@ -110,10 +110,9 @@ impl ErasedPlan {
         are_alongside.then(first)
     }
 
-    /// As [`ErasedPlan::first_alongside`], if this is a plan for one row that is short enough for `run_masked_row`.
-    pub(super) fn short_row_in(&self, mask: &MaskPlaces<'_>) -> Option<usize> {
-        let is_short = self.exec.is_contiguous_row() && self.exec.input_bytes() <= MASKED_BYTES;
-        if is_short { self.first_alongside(mask) } else { None }
+    /// As [`ErasedPlan::first_alongside`], if this is a plan for one row that `run_masked_row` answers.
+    pub(super) fn first_of_row(&self, mask: &MaskPlaces<'_>) -> Option<usize> {
+        if self.exec.is_contiguous_row() { self.first_alongside(mask) } else { None }
     }
 
     /// Makes `exec`, which is a copy of this plan's, what runs for elements of a type under a mask of the input, which

@@ -207,7 +207,7 @@ impl<'a, const N: usize> Plans<'a, N> {
             return Ok(());
         }
         let (fill, isa) = (plan.fill(), plan.isa());
-        let first_nothing = match plan.short_row_in(&mask).filter(|_| executor.is_none()) {
+        let first_nothing = match plan.first_of_row(&mask).filter(|_| executor.is_none()) {
             Some(first) => self.run_row(elements, (&CallMask::new(mask, isa, fill.unwrap_or(0)), first), slices),
             None => self.search(elements, Some(mask), fill.unwrap_or(0), |search| run(search, slices, executor)),
         };
@@ -217,7 +217,7 @@ impl<'a, const N: usize> Plans<'a, N> {
         }
     }
 
-    /// Answers one short row under a mask, which has its first element there.
+    /// Answers one row under a mask, which has its first element there.
     fn run_row(
         self,
         elements: ElementsRef<'_>,

@@ -18,10 +18,8 @@
 use super::call::{KernelCall, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
 use super::presence::{Coverage, PresenceBuffer, TileLoops, TilePresence};
-use super::row::find_in_contiguous;
 use super::slices::{Indices, OutputSlices, for_width};
 use super::tiles::{Buffer, Grid, OutputTile};
-use super::write::write_one;
 use crate::mask::MaskPlaces;
 use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS};
 use crate::{DataType, Element, Index, Isa, NanPolicy, ReduceFunction};
@@ -50,6 +48,11 @@ impl<'a> CallMask<'a> {
 
     pub(crate) fn places(&self) -> &MaskPlaces<'a> {
         &self.places
+    }
+
+    /// What copies with something else in place of what is not there.
+    pub(super) fn copier(&self) -> &'static MaskedCopier {
+        self.copier
     }
 
     /// The first output of which nothing was there.
@@ -326,51 +329,6 @@ impl<'a> MaskedFinder<'a> {
     }
 }
 
-/// Answers the only output of a plan, the best of a short [contiguous row](crate::planner::ExecPlan::is_contiguous_row)
-/// under a mask whose places are side by side from `first` on: by a copy alone, because loops over tiles would take
-/// longer than the row. If nothing is there, writes nothing. Whether something is.
-pub(crate) fn run_masked_row(
-    bound: &BoundPlan<'_>,
-    (mask, first): (&CallMask<'_>, usize),
-    output: usize,
-    slices: &mut OutputSlices<'_>,
-) -> bool {
-    let position = with_bits!(bound.plan().element_bytes(), B => find_in_masked_row::<B>(bound, mask, first));
-    if let Some(position) = position {
-        write_one(bound, position, output, slices);
-    }
-    position.is_some()
-}
-
-#[inline(never)]
-fn find_in_masked_row<B: Bits>(bound: &BoundPlan<'_>, mask: &CallMask<'_>, first: usize) -> Option<u32> {
-    let (input, shape, presence) = (bound.input(), bound.plan().shape(), mask.places.from(first));
-    let (start, len) = (shape.input.start, shape.input.first().size);
-    assert!(bound.plan().is_contiguous_row());
-    let Some((.., kernel)) = bound.kernel() else { return presence.at(0).then_some(0) };
-    // SAFETY: the row is the only loop of a bound plan, and goes upwards over neighbours; the kernel is for them.
-    let find = |elements, start| unsafe { find_in_contiguous(kernel, bound.order(), elements, (start, len)) };
-    match mask.places.coverage(first, (&[], LoopDim { size: len, stride: 1 })) {
-        Coverage::All => return Some(find(input, start)),
-        Coverage::Nothing => return None,
-        Coverage::Some => {}
-    }
-    let loser = Loser::<B>::of(input.data_type(), bound.order());
-    let mut buffer = Buffer::<{ MASKED_BYTES / 8 }>::new();
-    let from = input.address(start as isize).cast();
-    // SAFETY: as above. What is copied are elements of the input, or what is one.
-    let (copy, elements) = unsafe {
-        let copy = &*mask.copier.copy(from, 1, presence, loser.bits, buffer.places::<B>(len));
-        (copy, ElementsRef::of_bits(copy, input.data_type()))
-    };
-    let position = find(elements, 0);
-    if !loser.is_like(copy[position as usize]) {
-        return Some(position);
-    }
-    // All that is there is as bad as what is not: so the first of it.
-    (0..len).find(|&n| presence.at(n)).map(|n| n as u32)
-}
-
 /// The same in all places.
 fn write_all<X: Copy>(places: &mut [MaybeUninit<X>], x: X) -> &mut [X] {
     places.fill(MaybeUninit::new(x));
@@ -425,14 +383,14 @@ pub(super) fn worst<T: Element>((function, policy): Order) -> T {
 
 /// What never wins: the worst number, or NaN where that loses.
 #[derive(Clone, Copy)]
-struct Loser<B> {
-    bits: B,
+pub(super) struct Loser<B> {
+    pub(super) bits: B,
     /// If it is NaN: all bits but the sign, and those of infinity, above which there is NaN alone.
     nan: Option<[u64; 2]>,
 }
 
 impl<B: Bits> Loser<B> {
-    fn of(data_type: DataType, order: Order) -> Self {
+    pub(super) fn of(data_type: DataType, order: Order) -> Self {
         with_element_type!(data_type, T => {
             let above_infinity = || {
                 let infinity: B = bits_of(T::HIGHEST);
@@ -445,7 +403,7 @@ impl<B: Bits> Loser<B> {
 
     /// Whether that might be a copy of it, or is as bad.
     #[inline(always)]
-    fn is_like(&self, value: B) -> bool {
+    pub(super) fn is_like(&self, value: B) -> bool {
         match self.nan {
             Some([magnitude, infinity]) => value.into() & magnitude > infinity,
             None => value == self.bits,

@@ -41,6 +41,7 @@
 //! | `split.rs` | plans with split loops: partial answers are found and merged |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `masked.rs` | a tile under a mask: of what is there |
+//! | `masked_row.rs` | one contiguous row under a mask |
 //! | `presence.rs` | which elements of a tile are there |
 //! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
 //! | `write.rs` | positions to indices, copies |
@@ -58,6 +59,7 @@ mod call;
 mod find;
 mod input;
 mod masked;
+mod masked_row;
 mod outputs;
 mod parallel;
 mod presence;
@@ -72,7 +74,8 @@ mod write;
 
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
-pub(crate) use masked::{CallMask, run_masked_row};
+pub(crate) use masked::CallMask;
+pub(crate) use masked_row::run_masked_row;
 pub(crate) use presence::are_all_there;
 pub(crate) use row::{find_both_in_slice, find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output, run_packed};

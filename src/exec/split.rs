@@ -253,7 +253,7 @@ fn for_each_unsettled<T: Element>(
 }
 
 /// The key of what nothing is better than, of types that often have it: NaN where that wins, or an end of a short type.
-fn unbeatable_key(data_type: DataType, (function, policy): Order) -> Option<i64> {
+pub(super) fn unbeatable_key(data_type: DataType, (function, policy): Order) -> Option<i64> {
     with_element_type!(data_type, T => match T::ANY_NAN {
         Some(nan) if policy == NanPolicy::Propagate => Some(key(function, policy, nan)),
         _ if size_of::<T>() > 1 => None,

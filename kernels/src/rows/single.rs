@@ -75,7 +75,7 @@ unsafe fn find<F: OrderFactory<Given = (), Order: ArgOrder>>(
     unsafe { RowAlone::<F>::new(from_raw_parts(first.cast(), len), tuning) }.find(of_call)
 }
 
-/// What a search is called with: no more than that, and no order, whose lanes would be written to memory one by one, and
+/// What a search is called with: no more than that, and no order. Its lanes would be written to memory one by one, and
 /// read in vectors before they are there.
 struct RowAlone<'a, F: OrderFactory<Order: ArgOrder>> {
     elements: &'a [<F::Order as ArgOrder>::Lane],
