@@ -26,7 +26,7 @@ use argreduce_kernels::{InputMask, Kernel, LoopDim, key, with_bits, with_element
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 
-/// The most bytes of a piece that is read in place. See docs/masks.md#what-it-costs.
+/// The most bytes of a piece that is read in place. Not measured.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Answers the only output of a plan, the best of a
@@ -96,8 +96,8 @@ struct Piece<'a, B> {
 }
 
 impl<B: Bits> Piece<'_, B> {
-    /// The position of the first best of what is there of the piece, and that element; and how many of the elements that
-    /// are `left` the piece has.
+    /// The position of the first best of what is there of the piece, and that element; and how many of the elements
+    /// that are `left` the piece has.
     fn find(&self, left: usize, buffer: &mut Buffer<{ MASKED_BYTES / 8 }>) -> (Option<(u32, B)>, usize) {
         let places = self.mask.places();
         // The bits with their padding.
@@ -164,8 +164,8 @@ mod tests {
     use crate::{ArgReduce, Element, Isa, Layout, Mask, NanPolicy, ReduceFunction, input};
     use argreduce_kernels::key;
 
-    /// Rows of one piece and of several, in bits of any offset, with and without padding, and in bytes; with elements as
-    /// bad as what never wins, and with nothing there in some pieces or in all.
+    /// Rows of one piece and of several, in bits of any offset, with and without padding, and in bytes; with elements
+    /// as bad as what never wins, and with nothing there in some pieces or in all.
     #[test]
     fn rows_of_any_length() {
         fn check<T: Element>(of: fn(usize) -> T) {
