@@ -1,5 +1,5 @@
-//! What `ci/wasm` calls in a module of WebAssembly: targets, by seeds in place of libFuzzer's bytes. There are no files,
-//! no arguments and no unwinding there, and a panic ends the module: so it says first what it was.
+//! What `ci/wasm` calls in a module of WebAssembly: targets, by seeds in place of libFuzzer's bytes. There are no
+//! files, no arguments and no unwinding there, and a panic ends the module: so it says first what it was.
 
 use crate::{Outcome, TARGETS, random_bytes};
 use argreduce::{DataType, Isa};

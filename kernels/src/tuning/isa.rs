@@ -23,8 +23,8 @@ pub(crate) struct IsaTuning {
     pub(crate) has_few_registers: bool,
 }
 
-/// Whether the compiler makes vectors of arrays: whether the target has some that it may use for all code. Elsewhere (x86
-/// without SSE2, wasm32 without simd128, 32-bit ARM without NEON), arrays are [one element after
+/// Whether the compiler makes vectors of arrays: whether the target has some that it may use for all code. Elsewhere
+/// (x86 without SSE2, wasm32 without simd128, 32-bit ARM without NEON), arrays are [one element after
 /// another](crate::scalar). See docs/isa-selection.md#where-there-are-no-vectors.
 pub(crate) const TARGET_HAS_VECTORS: bool = cfg!(any(
     wide_portable,
@@ -74,8 +74,7 @@ pub(crate) const NEON: IsaTuning = IsaTuning {
     has_few_registers: false,
 };
 
-/// How an engine compiles the instructions is its own matter, and so is what they become: on x86, there are 16 registers,
-/// but few of them are left over for more than one loop. Measured in V8 on x86-64.
+/// How an engine compiles the instructions is its own matter. See docs/tuning.md#simd128.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) const SIMD128: IsaTuning = IsaTuning {
     has_instructions: true,

@@ -7,8 +7,8 @@
 //! - The pseudo-maximum keeps its first operand bit for bit, for equals and NaN: it is the one that is asked for.
 //! - There is no comparison for "unordered", and no maximum that is as cheap and keeps NaN.
 //! - Nothing of the relaxed instructions is used: to what is done with NaN, each engine has its own answer there.
-//! - A module that an engine lacks the instructions for is refused as a whole. So nothing is detected: the target has the
-//!   feature, or there is no such ISA.
+//! - A module that an engine lacks the instructions for is refused as a whole. So nothing is detected: the target has
+//!   the feature, or there is no such ISA.
 
 mod ops;
 
@@ -90,8 +90,8 @@ where
     }
 }
 
-// SAFETY: only pulp's token makes one, which is such a proof, by `assume`. The module is there only where the target has
-// the feature, and so whatever runs it.
+// SAFETY: only pulp's token makes one, which is such a proof, by `assume`. The module is there only where the target
+// has the feature, and so whatever runs it.
 unsafe impl Simd for Simd128 {
     const TUNING: IsaTuning = isa::SIMD128;
 

@@ -98,7 +98,8 @@ integers! {
 }
 
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $splat:ident, $gt:ident, $eq:ident, $le:ident, $ne:ident, $max:ident, $min:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $splat:ident, $gt:ident, $eq:ident, $le:ident, $ne:ident,
+        $max:ident, $min:ident;)+) => {$(
         // SAFETY: as for integers.
         unsafe impl SimdOps<$lane> for Simd128 {
             by_width!($bits);
