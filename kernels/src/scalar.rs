@@ -11,14 +11,22 @@ use crate::simd::token::Simd;
 use crate::tuning::Tuning;
 use crate::tuning::isa::TARGET_HAS_VECTORS;
 use crate::types::Element;
+use core::mem::MaybeUninit;
 
 /// Whether the kernels of an ISA are these.
 pub(crate) const fn replaces<S: Simd>() -> bool {
     !TARGET_HAS_VECTORS && !S::TUNING.has_instructions
 }
 
-/// Elements that are compared before there is a branch; and outputs that are side by side. Not measured.
+/// Elements that are compared before there is a branch. Not measured.
 const GROUP: usize = 4;
+
+/// The shortest rows that are compared so: in shorter ones, nearly each group has one that is better. Not measured.
+const MIN_GROUPED: usize = 32;
+
+/// Columns whose best are kept while their rows are read: beside each other in memory, and so few that they stay in L1.
+/// Not measured.
+const COLUMNS: usize = 512;
 
 /// What a [`crate::Kernel`] points to.
 ///
@@ -30,23 +38,30 @@ pub(crate) unsafe fn of_args<T: Element, const MAX: bool, const NAN: u8>(
     mut outputs: Outputs<'_>,
 ) -> Written {
     let (fastest, inner) = (args.innermost_reduced(), args.inner);
-    let is_of_columns = inner.stride.unsigned_abs() < fastest.stride.unsigned_abs();
-    let mut places = outputs.positions.half_width().iter_mut();
-    for o in 0..args.outer.size {
+    let is_of_columns = inner.size > 1 && inner.stride.unsigned_abs() < fastest.stride.unsigned_abs();
+    let places = outputs.positions.half_width();
+    // (If there is no output, there is no row of them either.)
+    for (o, places) in places.chunks_mut(inner.size.max(1)).enumerate() {
         let first = args.input.cast::<T>().wrapping_offset(o as isize * args.outer.stride);
-        let mut n = 0;
-        while n < inner.size {
-            let at = first.wrapping_offset(n as isize * inner.stride);
-            // SAFETY: the caller promises the elements of these outputs.
-            unsafe {
-                if is_of_columns && inner.size - n >= GROUP {
-                    for position in best_of_each::<T, MAX, NAN>(at, inner.stride, args.reduced) {
-                        places.next().expect("one for each output").write(position);
+        let at = |n: usize| first.wrapping_offset(n as isize * inner.stride);
+        // SAFETY: the caller promises the elements of these outputs.
+        unsafe {
+            if is_of_columns {
+                for (n, places) in places.chunks_mut(COLUMNS).enumerate() {
+                    let first = at(n * COLUMNS);
+                    if inner.stride == 1 {
+                        columns::<T, MAX, NAN>(first, 1, args.reduced, places);
+                    } else {
+                        columns::<T, MAX, NAN>(first, inner.stride, args.reduced, places);
                     }
-                    n += GROUP;
-                } else {
-                    places.next().expect("one for each output").write(best::<T, MAX, NAN>(at, args.reduced));
-                    n += 1;
+                }
+            } else if let &[LoopDim { size, stride: 1 }] = args.reduced {
+                for (n, place) in places.iter_mut().enumerate() {
+                    place.write(best_of_row::<T, MAX, NAN>(at(n), size));
+                }
+            } else {
+                for (n, place) in places.iter_mut().enumerate() {
+                    place.write(best::<T, MAX, NAN>(at(n), args.reduced));
                 }
             }
         }
@@ -66,7 +81,7 @@ pub(crate) unsafe fn of_row<T: Element, const MAX: bool, const NAN: u8>(
     _: &'static Tuning,
 ) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { best::<T, MAX, NAN>(first.cast(), &[LoopDim { size: len, stride: 1 }]) }
+    unsafe { best_of_row::<T, MAX, NAN>(first.cast(), len) }
 }
 
 /// Whether one is better than the best so far, or they do not compare.
@@ -86,25 +101,30 @@ fn is_nan<T: PartialOrd + Copy>(value: T) -> bool {
 struct Best<T> {
     value: T,
     position: u32,
-    /// It is a NaN that wins.
-    is_final: bool,
 }
 
 impl<T: Element> Best<T> {
+    /// Whether nothing can be better: it is a NaN that wins. Then nothing is to be compared with it.
     #[inline(always)]
-    fn update<const MAX: bool, const NAN: u8>(&mut self, value: T, position: u32) {
-        if may_win::<T, MAX>(value, self.value) && !self.is_final {
-            if is_nan(value) {
-                // Where NaN loses, the first of all elements stays until there is a number.
-                self.is_final = NAN == PROPAGATE;
-            }
-            if !is_nan(value) || self.is_final {
-                (self.value, self.position) = (value, position);
-            }
-        }
+    fn is_final<const NAN: u8>(&self) -> bool {
+        NAN == PROPAGATE && is_nan(self.value)
     }
 
-    /// Goes on with the elements of a loop, of which the first has that position.
+    /// Takes an element if it is better, and tells whether it is final then. Where NaN loses, the first of all elements
+    /// stays until there is a number.
+    #[inline(always)]
+    fn update<const MAX: bool, const NAN: u8>(&mut self, value: T, position: u32) -> bool {
+        if may_win::<T, MAX>(value, self.value) {
+            let is_nan = is_nan(value);
+            if NAN == PROPAGATE || !is_nan {
+                (self.value, self.position) = (value, position);
+                return is_nan;
+            }
+        }
+        false
+    }
+
+    /// Goes on with the elements of a loop, of which the first has that position, and tells whether the best is final.
     ///
     /// # Safety
     /// - They may be read.
@@ -115,9 +135,9 @@ impl<T: Element> Best<T> {
         size: usize,
         stride: isize,
         start: u32,
-    ) {
+    ) -> bool {
         let mut n = 0;
-        while n + GROUP <= size && !self.is_final {
+        while size >= MIN_GROUPED && n + GROUP <= size {
             let mut group = [self.value; GROUP];
             let mut may_any = false;
             for (i, value) in group.iter_mut().enumerate() {
@@ -127,16 +147,37 @@ impl<T: Element> Best<T> {
             }
             if may_any {
                 for (i, value) in group.into_iter().enumerate() {
-                    self.update::<MAX, NAN>(value, start + (n + i) as u32);
+                    if self.update::<MAX, NAN>(value, start + (n + i) as u32) {
+                        return true;
+                    }
                 }
             }
             (at, n) = (at.wrapping_offset(GROUP as isize * stride), n + GROUP);
         }
         while n < size {
             // SAFETY: the caller's promise.
-            self.update::<MAX, NAN>(unsafe { at.read() }, start + n as u32);
+            if self.update::<MAX, NAN>(unsafe { at.read() }, start + n as u32) {
+                return true;
+            }
             (at, n) = (at.wrapping_offset(stride), n + 1);
         }
+        false
+    }
+}
+
+/// The position of the best of some neighbours.
+///
+/// # Safety
+/// - They may be read; there is one.
+#[inline(always)]
+unsafe fn best_of_row<T: Element, const MAX: bool, const NAN: u8>(first: *const T, len: usize) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut best = Best { value: first.read(), position: 0 };
+        if !best.is_final::<NAN>() {
+            best.visit::<MAX, NAN>(first.wrapping_add(1), len - 1, 1, 1);
+        }
+        best.position
     }
 }
 
@@ -146,51 +187,50 @@ impl<T: Element> Best<T> {
 /// - All elements that the loops reach may be read; there is one.
 unsafe fn best<T: Element, const MAX: bool, const NAN: u8>(first: *const T, reduced: &[LoopDim]) -> u32 {
     // SAFETY: the caller's promise.
-    let value = unsafe { first.read() };
-    let mut best = Best { value, position: 0, is_final: NAN == PROPAGATE && is_nan(value) };
-    for_each_row(first, reduced, |row, LoopDim { size, stride }, start| {
-        // SAFETY: elements that the loops reach.
-        unsafe {
-            if stride == 1 {
-                best.visit::<MAX, NAN>(row, size, 1, start);
-            } else {
-                best.visit::<MAX, NAN>(row, size, stride, start);
-            }
-        }
-        best.is_final
-    });
+    let mut best = Best { value: unsafe { first.read() }, position: 0 };
+    if !best.is_final::<NAN>() {
+        for_each_row(first, reduced, |row, LoopDim { size, stride }, start| {
+            // SAFETY: the elements that the loops reach.
+            unsafe { best.visit::<MAX, NAN>(row, size, stride, start) }
+        });
+    }
     best.position
 }
 
-/// The positions of the best of `GROUP` reductions, one `step` after the other.
+/// Writes the positions of the best of some reductions, at most [`COLUMNS`], one `step` after the other.
 ///
 /// # Safety
 /// - As for [`best`], of all of them.
-unsafe fn best_of_each<T: Element, const MAX: bool, const NAN: u8>(
+#[inline(always)]
+unsafe fn columns<T: Element, const MAX: bool, const NAN: u8>(
     first: *const T,
     step: isize,
     reduced: &[LoopDim],
-) -> [u32; GROUP] {
+    places: &mut [MaybeUninit<u32>],
+) {
     // SAFETY: the caller's promise.
-    let load = |at: *const T, n: usize| unsafe { at.wrapping_offset(n as isize * step).read() };
-    let mut best = [0, 1, 2, 3].map(|n| load(first, n));
-    let mut positions = [0; GROUP];
+    let load = |row: *const T, n: usize| unsafe { row.wrapping_offset(n as isize * step).read() };
+    let (mut best, mut positions) = ([T::ZERO; COLUMNS], [0; COLUMNS]);
+    let (best, positions) = (&mut best[..places.len()], &mut positions[..places.len()]);
+    for (n, best) in best.iter_mut().enumerate() {
+        *best = load(first, n);
+    }
     for_each_row(first, reduced, |row, LoopDim { size, stride }, start| {
-        let mut at = row;
-        for position in start..start + size as u32 {
-            for n in 0..GROUP {
-                let value = load(at, n);
+        for i in 0..size {
+            let row = row.wrapping_offset(i as isize * stride);
+            for (n, (best, position)) in best.iter_mut().zip(&mut *positions).enumerate() {
+                let value = load(row, n);
                 // A NaN that wins stays, and one that loses does not come.
-                let loses = if NAN == PROPAGATE { is_nan(best[n]) } else { is_nan(value) };
-                if may_win::<T, MAX>(value, best[n]) && !loses {
-                    (best[n], positions[n]) = (value, position);
+                if may_win::<T, MAX>(value, *best) && !is_nan(if NAN == PROPAGATE { *best } else { value }) {
+                    (*best, *position) = (value, start + i as u32);
                 }
             }
-            at = at.wrapping_offset(stride);
         }
         false
     });
-    positions
+    for (place, position) in places.iter_mut().zip(positions) {
+        place.write(*position);
+    }
 }
 
 /// Hands out the rows of a reduction: where each begins, its loop, and the position of its first element; until it is

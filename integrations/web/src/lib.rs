@@ -25,8 +25,8 @@ const TYPES: [DataType; 11] = [
     DataType::F16,
 ];
 
-/// The alignment of all memory: that of a vector.
-const ALIGNMENT: usize = 16;
+/// The alignment of all memory: that of a cache line, in which the vectors of a tile of columns lie then.
+const ALIGNMENT: usize = 64;
 
 /// A call, and its answer: 32-bit words, in the order of `CALL` in `core.js`.
 #[repr(C)]

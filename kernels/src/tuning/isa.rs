@@ -74,7 +74,7 @@ pub(crate) const NEON: IsaTuning = IsaTuning {
     has_few_registers: false,
 };
 
-/// How an engine compiles the instructions is its own matter. See docs/tuning.md#simd128.
+/// How an engine compiles the instructions is its own matter. See docs/tuning.md#columns-two-rows-at-a-time.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) const SIMD128: IsaTuning = IsaTuning {
     has_instructions: true,
