@@ -97,10 +97,13 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Simd128 = "s
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     of_args: OfArgs<()>,
-    of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
-    masked: Option<MaskedKernel>,
+    of_row: OfRow,
+    masked: Option<&'static MaskedKernel>,
     element: DataType,
 }
+
+/// As [`Kernel::of_row`].
+type OfRow = unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32;
 
 /// Beside the call, with what its order [is given](OrderFactory::Given).
 type OfArgs<G> = unsafe fn(args: &KernelArgs<'_>, given: G, outputs: Outputs<'_>) -> Written;
@@ -134,7 +137,7 @@ impl Kernel {
     /// kernel takes any call.) And of a mask, if the kernel [takes none](Kernel::takes_masks), or there are no places
     /// for values.
     #[inline(always)]
-    pub unsafe fn run(self, args: &KernelArgs<'_>, mask: Option<InputMask>, mut outputs: Outputs<'_>) {
+    pub unsafe fn run(&self, args: &KernelArgs<'_>, mask: Option<InputMask>, mut outputs: Outputs<'_>) {
         let has_values = outputs.value_bytes != 0;
         assert_eq!(outputs.len(), args.outputs());
         assert!(outputs.value_bytes == if has_values || mask.is_some() { self.element.size() } else { 0 });
@@ -156,9 +159,9 @@ impl Kernel {
     /// Whether it [takes inputs under masks](Kernel::run) of such reduced loops. Rows may be neither short nor
     /// huge, and have to go in the direction of memory; columns may have as many rows as a lane counts. All others are
     /// left out to keep the code small: a copy serves them.
-    pub fn takes_masks(self, reduced: &[LoopDim]) -> bool {
+    pub fn takes_masks(&self, reduced: &[LoopDim]) -> bool {
         match (self.masked, reduced) {
-            (Some(MaskedKernel { is_of_rows, lens: [fewest, most], .. }), &[LoopDim { size, stride }]) => {
+            (Some(&MaskedKernel { is_of_rows, lens: [fewest, most], .. }), &[LoopDim { size, stride }]) => {
                 (stride == 1 || !is_of_rows) && (fewest..=most).contains(&size)
             }
             _ => false,
@@ -171,7 +174,7 @@ impl Kernel {
     /// # Safety
     /// - As for [`Kernel::run`], for the elements from `first` on; `len` is not 0, and below 2^32.
     #[inline(always)]
-    pub unsafe fn of_row(self, first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
+    pub unsafe fn of_row(&self, first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { (self.of_row)(first, len, tuning) }
     }
@@ -187,7 +190,7 @@ pub fn kernel_of(
     strategy: Strategy,
     function: ReduceFunction,
     policy: NanPolicy,
-) -> Option<Kernel> {
+) -> Option<&'static Kernel> {
     if !isa.is_available() {
         return None;
     }
@@ -399,7 +402,24 @@ const fn has_specialized_rows<S: Simd, T: Element>() -> bool {
 /// integers, where comparisons make no masks and are signed. An operation more for each vector is not to be seen in
 /// columns, which take four, where elements are gathered first, or in rows that are searched part by part; and rows
 /// against the direction of memory are too rare to be worth the code. See docs/tuning.md#specialized-orders.
-fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> Kernel
+fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> &'static Kernel
+where
+    Specialized<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    Shared<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    OfColumns<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
+    Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
+{
+    match strategy {
+        Strategy::Rows => const { &kernel::<S, T, MAX, NAN>(Strategy::Rows) },
+        Strategy::Columns => const { &kernel::<S, T, MAX, NAN>(Strategy::Columns) },
+        Strategy::SegmentedRows => const { &kernel::<S, T, MAX, NAN>(Strategy::SegmentedRows) },
+        Strategy::NarrowColumns => const { &kernel::<S, T, MAX, NAN>(Strategy::NarrowColumns) },
+        Strategy::GatheredColumns => const { &kernel::<S, T, MAX, NAN>(Strategy::GatheredColumns) },
+    }
+}
+
+const fn kernel<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> Kernel
 where
     Specialized<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Shared<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
@@ -411,7 +431,7 @@ where
         let (of_args, of_row) = (scalar::of_args::<T::Pod, MAX, NAN>, scalar::of_row::<T::Pod, MAX, NAN>);
         return Kernel { of_args, of_row, masked: None, element: T::DATA_TYPE };
     }
-    let of_args = match strategy {
+    let of_args: OfArgs<()> = match strategy {
         Strategy::Rows if const { has_specialized_rows::<S, T>() } => {
             rows::RowKernel::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
         }
@@ -425,7 +445,7 @@ where
             columns::GatheredColumns::enter::<OfColumns<S, T, MAX, NAN>>
         }
     };
-    let of_row = if const { S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>() } {
+    let of_row: OfRow = if const { S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>() } {
         rows::SingleRow::enter::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     } else {
         rows::SingleRow::enter::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
@@ -433,16 +453,27 @@ where
     let masked = match strategy {
         // Copies serve the others.
         _ if const { rows::is_one_search::<S>() } => None,
-        Strategy::Rows => Some(MaskedKernel {
-            of_args: rows::LongRows::enter::<Masked<Shared<S, T, MAX, NAN>>>,
-            is_of_rows: true,
-            lens: rows::LongRows::lens::<<Shared<S, T, MAX, NAN> as OrderFactory>::Order>(),
-        }),
-        Strategy::Columns => Some(MaskedKernel {
-            of_args: columns::OnePassColumns::enter::<Masked<OfColumns<S, T, MAX, NAN>>>,
-            is_of_rows: false,
-            lens: [1, columns::OnePassColumns::most_rows::<<OfColumns<S, T, MAX, NAN> as OrderFactory>::Order>()],
-        }),
+        Strategy::Rows => Some(
+            const {
+                &MaskedKernel {
+                    of_args: rows::LongRows::enter::<Masked<Shared<S, T, MAX, NAN>>>,
+                    is_of_rows: true,
+                    lens: rows::LongRows::lens::<<Shared<S, T, MAX, NAN> as OrderFactory>::Order>(),
+                }
+            },
+        ),
+        Strategy::Columns => Some(
+            const {
+                &MaskedKernel {
+                    of_args: columns::OnePassColumns::enter::<Masked<OfColumns<S, T, MAX, NAN>>>,
+                    is_of_rows: false,
+                    lens: [
+                        1,
+                        columns::OnePassColumns::most_rows::<<OfColumns<S, T, MAX, NAN> as OrderFactory>::Order>(),
+                    ],
+                }
+            },
+        ),
         _ => None,
     };
     Kernel { of_args, of_row, masked, element: T::DATA_TYPE }

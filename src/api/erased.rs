@@ -7,7 +7,7 @@ use super::isa::plan_isa;
 use crate::exec::{BoundPlan, ElementsRef};
 use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
 use crate::mask::MaskPlaces;
-use crate::planner::{ExecPlan, PlanIsa};
+use crate::planner::{ExecPlan, MASKED_BYTES, PlanIsa};
 use crate::{AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 
 /// All of a plan, but for its types.
@@ -56,7 +56,6 @@ impl ErasedPlan {
         element: DataType,
         (index_type, max_index): (&'static str, u64),
     ) -> Result<(), Error> {
-        assert!(self.exec.element_bytes() == 0, "a plan is made once");
         if !element.has_kernels() {
             return Err(Error::NoKernels { data_type: element });
         }
@@ -79,6 +78,8 @@ impl ErasedPlan {
         if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !self.axes.contains(axis)) {
             check_index_range(window.whole, self.axes, (index_type, max_index))?;
         }
+        // Not first, where it would wait for the empty plan to be written.
+        assert!(self.exec.element_bytes() == 0, "a plan is made once");
         if self.output.element_count() > 0 && self.empty_axis().is_none() {
             let of_input = (&reduce.input, self.axes, self.direction);
             let order = (self.function, self.nan_policy);
@@ -101,14 +102,26 @@ impl ErasedPlan {
         unsafe { BoundPlan::new(&self.exec, self.order(), self.input.required_len(), input) }
     }
 
+    /// Where a mask of the input has the first element that is visited, if the mask's are as far apart as the input's.
+    fn first_alongside(&self, mask: &MaskPlaces<'_>) -> Option<usize> {
+        let mut axes = self.input.sizes().iter().zip(self.input.strides()).zip(mask.strides);
+        let are_alongside = axes.all(|((&size, &stride), of_mask)| size == 1 || stride == of_mask);
+        let first = || mask.start.wrapping_add(self.exec.shape().input.start.wrapping_sub(self.input.offset()));
+        are_alongside.then(first)
+    }
+
+    /// As [`ErasedPlan::first_alongside`], if this is a plan for one row that is short enough for `run_masked_row`.
+    pub(super) fn short_row_in(&self, mask: &MaskPlaces<'_>) -> Option<usize> {
+        let is_short = self.exec.is_contiguous_row() && self.exec.input_bytes() <= MASKED_BYTES;
+        if is_short { self.first_alongside(mask) } else { None }
+    }
+
     /// Makes `exec`, which is a copy of this plan's, what runs for elements of a type under a mask of the input, which
     /// has some. Where the mask has them as far apart as the input does, the loops are the same, and nothing is planned
     /// anew. In place, because to move a plan would take as long as to answer a short row.
     pub(crate) fn put_under(&self, mask: &MaskPlaces<'_>, element: DataType, exec: &mut ExecPlan) {
-        let mut axes = self.input.sizes().iter().zip(self.input.strides()).zip(mask.strides);
-        if axes.all(|((&size, &stride), of_mask)| size == 1 || stride == of_mask) {
-            let first = exec.shape().input.start.wrapping_sub(self.input.offset());
-            exec.put_under(mask.start.wrapping_add(first));
+        if let Some(first) = self.first_alongside(mask) {
+            exec.put_under(first);
         } else {
             let of_input = (&self.input, self.axes, self.direction);
             // All of it by the plan's ISA, as what is forced.

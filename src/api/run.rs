@@ -6,8 +6,8 @@ use super::input::ErasedInput;
 use super::lengths::check_len;
 use super::output::{Named, UntypedPlaces};
 use crate::exec::{
-    BoundPlan, CallMask, ElementsRef, Indices, OutputSlices, Search, Steps, Values, are_all_there, run, run_one_output,
-    run_packed,
+    BoundPlan, CallMask, ElementsRef, Indices, OutputSlices, Search, Steps, Values, are_all_there, run, run_masked_row,
+    run_one_output, run_packed,
 };
 use crate::mask::MaskPlaces;
 use crate::{Error, Executor, Index, Mask};
@@ -206,13 +206,31 @@ impl<'a, const N: usize> Plans<'a, N> {
         if !has_outputs {
             return Ok(());
         }
-        let fill = plan.fill();
-        let first_nothing =
-            self.search(elements, Some(mask), fill.unwrap_or(0), |search| run(search, slices, executor));
+        let (fill, isa) = (plan.fill(), plan.isa());
+        let first_nothing = match plan.short_row_in(&mask).filter(|_| executor.is_none()) {
+            Some(first) => self.run_row(elements, (&CallMask::new(mask, isa, fill.unwrap_or(0)), first), slices),
+            None => self.search(elements, Some(mask), fill.unwrap_or(0), |search| run(search, slices, executor)),
+        };
         match (first_nothing, fill) {
             (Some(output), None) => Err(plan.nothing_there(output)),
             _ => Ok(()),
         }
+    }
+
+    /// Answers one short row under a mask, which has its first element there.
+    fn run_row(
+        self,
+        elements: ElementsRef<'_>,
+        (mask, first): (&CallMask<'_>, usize),
+        slices: [&mut OutputSlices<'_>; N],
+    ) -> Option<usize> {
+        for (plan, slices) in self.plans.into_iter().zip(slices) {
+            let output = plan.exec().shape().output.start;
+            if !run_masked_row(&plan.bind(elements), (mask, first), output, slices) {
+                mask.write_one_nothing(output, 0, slices);
+            }
+        }
+        mask.first_nothing()
     }
 
     /// Checks all slices and the input. Whether there is anything to do.

@@ -17,7 +17,7 @@ use std::mem::MaybeUninit;
 /// # Safety
 /// - The kernel is for elements of the size of `T`.
 #[inline(always)]
-pub(super) unsafe fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
+pub(super) unsafe fn find_in_row<T>(kernel: &Kernel, elements: &[T]) -> u32 {
     assert!(!elements.is_empty() && elements.len() <= MAX_REDUCTION_LEN);
     // SAFETY: there are kernels only for an ISA that the machine has; the elements are those of a slice, of that size,
     // and as many as the assertion says.
@@ -76,7 +76,7 @@ impl<'a> ValuePlaces<'a> {
 /// nothing but them. To make one is unsafe, and so to run it is not.
 #[derive(Clone, Copy)]
 pub(super) struct KernelCall<'a> {
-    kernel: Kernel,
+    kernel: &'static Kernel,
     input: ElementsRef<'a>,
     /// The first elements of the outputs.
     grid: Grid,
@@ -95,7 +95,7 @@ impl<'a> KernelCall<'a> {
     /// - There is a reduced loop, none of size 0, and together they visit at most [`MAX_REDUCTION_LEN`] elements.
     #[inline(always)]
     pub(super) unsafe fn new(
-        kernel: Kernel,
+        kernel: &'static Kernel,
         input: ElementsRef<'a>,
         grid: Grid,
         reduced: &'a [LoopDim],

@@ -198,7 +198,12 @@ impl Targets {
 /// # Safety
 /// - As for [`run_tile`]; the kernel is the plan's, and positions count all elements of an output.
 #[inline(always)]
-unsafe fn answer_tile(bound: &BoundPlan<'_>, kernel: Kernel, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
+unsafe fn answer_tile(
+    bound: &BoundPlan<'_>,
+    kernel: &'static Kernel,
+    tile: &OutputTile,
+    slices: &mut OutputSlices<'_>,
+) {
     let (plan, OutputSlices { indices, values }) = (bound.plan(), slices);
     let Targets { map, are_values_packed, .. } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
     let reduced = plan.shape().reduced_dims();

@@ -178,7 +178,7 @@ impl<'a> BoundPlan<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn kernel(&self) -> Option<(Isa, Strategy, Kernel)> {
+    pub(super) fn kernel(&self) -> Option<(Isa, Strategy, &'static Kernel)> {
         self.whole.kernel()
     }
 

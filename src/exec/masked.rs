@@ -18,8 +18,10 @@
 use super::call::{KernelCall, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
 use super::presence::{Coverage, PresenceBuffer, TileLoops, TilePresence};
+use super::row::find_in_contiguous;
 use super::slices::{Indices, OutputSlices, for_width};
 use super::tiles::{Buffer, Grid, OutputTile};
+use super::write::write_one;
 use crate::mask::MaskPlaces;
 use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS};
 use crate::{DataType, Element, Index, Isa, NanPolicy, ReduceFunction};
@@ -72,7 +74,7 @@ impl<'a> CallMask<'a> {
     }
 
     /// Writes an output of which nothing is there: to places of the indices and of the values.
-    pub(super) fn write_one_nothing(&self, output: usize, value: usize, slices: &mut OutputSlices<'_>) {
+    pub(crate) fn write_one_nothing(&self, output: usize, value: usize, slices: &mut OutputSlices<'_>) {
         slices.indices.set(output, self.fill as isize, 0, 0);
         slices.values.iter_mut().for_each(|values| values.clear(value, 1, 1));
         self.first_nothing.fetch_min(value, Relaxed);
@@ -102,7 +104,7 @@ pub(super) struct OrderedKernel {
     order: Order,
     isa: Isa,
     strategy: Strategy,
-    kernel: Kernel,
+    kernel: &'static Kernel,
 }
 
 impl OrderedKernel {
@@ -322,6 +324,51 @@ impl<'a> MaskedFinder<'a> {
         }
         (positions, values)
     }
+}
+
+/// Answers the only output of a plan, the best of a short [contiguous row](crate::planner::ExecPlan::is_contiguous_row)
+/// under a mask whose places are side by side from `first` on: by a copy alone, because loops over tiles would take
+/// longer than the row. If nothing is there, writes nothing. Whether something is.
+pub(crate) fn run_masked_row(
+    bound: &BoundPlan<'_>,
+    (mask, first): (&CallMask<'_>, usize),
+    output: usize,
+    slices: &mut OutputSlices<'_>,
+) -> bool {
+    let position = with_bits!(bound.plan().element_bytes(), B => find_in_masked_row::<B>(bound, mask, first));
+    if let Some(position) = position {
+        write_one(bound, position, output, slices);
+    }
+    position.is_some()
+}
+
+#[inline(never)]
+fn find_in_masked_row<B: Bits>(bound: &BoundPlan<'_>, mask: &CallMask<'_>, first: usize) -> Option<u32> {
+    let (input, shape, presence) = (bound.input(), bound.plan().shape(), mask.places.from(first));
+    let (start, len) = (shape.input.start, shape.input.first().size);
+    assert!(bound.plan().is_contiguous_row());
+    let Some((.., kernel)) = bound.kernel() else { return presence.at(0).then_some(0) };
+    // SAFETY: the row is the only loop of a bound plan, and goes upwards over neighbours; the kernel is for them.
+    let find = |elements, start| unsafe { find_in_contiguous(kernel, bound.order(), elements, (start, len)) };
+    match mask.places.coverage(first, (&[], LoopDim { size: len, stride: 1 })) {
+        Coverage::All => return Some(find(input, start)),
+        Coverage::Nothing => return None,
+        Coverage::Some => {}
+    }
+    let loser = Loser::<B>::of(input.data_type(), bound.order());
+    let mut buffer = Buffer::<{ MASKED_BYTES / 8 }>::new();
+    let from = input.address(start as isize).cast();
+    // SAFETY: as above. What is copied are elements of the input, or what is one.
+    let (copy, elements) = unsafe {
+        let copy = &*mask.copier.copy(from, 1, presence, loser.bits, buffer.places::<B>(len));
+        (copy, ElementsRef::of_bits(copy, input.data_type()))
+    };
+    let position = find(elements, 0);
+    if !loser.is_like(copy[position as usize]) {
+        return Some(position);
+    }
+    // All that is there is as bad as what is not: so the first of it.
+    (0..len).find(|&n| presence.at(n)).map(|n| n as u32)
 }
 
 /// The same in all places.

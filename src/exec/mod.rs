@@ -72,7 +72,7 @@ mod write;
 
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
-pub(crate) use masked::CallMask;
+pub(crate) use masked::{CallMask, run_masked_row};
 pub(crate) use presence::are_all_there;
 pub(crate) use row::{find_both_in_slice, find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output, run_packed};

@@ -37,7 +37,7 @@ pub(super) enum Coverage {
 impl<'a> MaskPlaces<'a> {
     /// Which elements are there from this place on.
     #[inline(always)]
-    fn from(&self, place: usize) -> Presence<'a> {
+    pub(super) fn from(&self, place: usize) -> Presence<'a> {
         match self.format {
             MaskFormat::Bits => Presence::Bits(self.bytes, place),
             MaskFormat::Bytes => Presence::Bytes(&self.bytes[place..]),
@@ -50,7 +50,7 @@ impl<'a> MaskPlaces<'a> {
     }
 
     /// How much is there along some loops from a place on: looks up to the first that differs from those before.
-    fn coverage(&self, first: usize, (slower, run): (&[LoopDim], LoopDim)) -> Coverage {
+    pub(super) fn coverage(&self, first: usize, (slower, run): (&[LoopDim], LoopDim)) -> Coverage {
         let is_there = self.at(first);
         let mut offsets = StridedIter::new(slower).map(|offset| first.wrapping_add_signed(offset));
         match (offsets.all(|first| self.is_all(first, run, is_there)), is_there) {

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 /// - If the input is a view, its layout reaches all of the row.
 #[inline(always)]
 pub(super) unsafe fn find_in_contiguous(
-    kernel: Kernel,
+    kernel: &'static Kernel,
     order: Order,
     input: ElementsRef<'_>,
     (start, len): (usize, usize),
@@ -87,7 +87,7 @@ fn slice_kernel<T: Element>((function, policy): Order) -> &'static OnceLock<Kern
 pub(crate) fn find_in_slice<T: Element>(order: Order, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
     match slice_kernel::<T>(order).get() {
         // SAFETY: a kernel for `T` alone is kept there.
-        Some(kernel) => Some(unsafe { find_in_row(*kernel, elements) } as usize),
+        Some(kernel) => Some(unsafe { find_in_row(kernel, elements) } as usize),
         None => find_in_first_slice(order, isa, elements),
     }
 }
@@ -99,7 +99,7 @@ pub(crate) fn find_in_slice<T: Element>(order: Order, isa: fn() -> Isa, elements
 fn find_in_first_slice<T: Element>(order: Order, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
     let (function, policy) = order;
     let kernel = argreduce_kernels::kernel_of(T::DATA_TYPE, isa(), Strategy::Rows, function, policy)?;
-    let kernel = slice_kernel::<T>(order).get_or_init(|| kernel);
+    let kernel = slice_kernel::<T>(order).get_or_init(|| *kernel);
     // SAFETY: it was made for `T`, as one that another thread may have kept first.
-    Some(unsafe { find_in_row(*kernel, elements) } as usize)
+    Some(unsafe { find_in_row(kernel, elements) } as usize)
 }

@@ -11,7 +11,7 @@ use super::search::Search;
 use super::slices::{OutputSlices, Steps};
 use super::tiles::Grid;
 use super::values::Values;
-use super::write::copy_answers;
+use super::write::{copy_answers, write_one};
 use crate::planner::{Division, OutputBytes, Parts};
 use crate::threads::{Executor, Sequential};
 use argreduce_kernels::{BothKernel, LoopDim, WorkingSet};
@@ -101,18 +101,6 @@ pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut 
         None => 0,
     };
     write_one(bound, position, output, slices);
-}
-
-/// Writes the position of the only output.
-#[inline(always)]
-fn write_one(bound: &BoundPlan<'_>, position: u32, output: usize, slices: &mut OutputSlices<'_>) {
-    let (shape, input, OutputSlices { indices, values }) = (bound.plan().shape(), bound.input(), slices);
-    indices.set(output, shape.index_start, position.into(), shape.output.first().stride);
-    if let Some(values) = values {
-        let from = shape.input.start as isize + position as isize * shape.input.first().stride;
-        // SAFETY: the position is one of that loop, and what a bound plan reaches, the input's layout does.
-        unsafe { values.copy(shape.values.start, input, from as usize) };
-    }
 }
 
 /// Up to so many bytes are read by the kernel for both without a pause: rows in the order of memory, in a part of a

@@ -10,6 +10,18 @@ use crate::MAX_RANK;
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, offset_at, with_bits};
 
+/// Writes the position of the only output.
+#[inline(always)]
+pub(super) fn write_one(bound: &BoundPlan<'_>, position: u32, output: usize, slices: &mut OutputSlices<'_>) {
+    let (shape, input, OutputSlices { indices, values }) = (bound.plan().shape(), bound.input(), slices);
+    indices.set(output, shape.index_start, position.into(), shape.output.first().stride);
+    if let Some(values) = values {
+        let from = shape.input.start as isize + position as isize * shape.input.first().stride;
+        // SAFETY: the position is one of that loop, and what a bound plan reaches, the input's layout does.
+        unsafe { values.copy(shape.values.start, input, from as usize) };
+    }
+}
+
 impl OutputTile {
     /// Writes the indices of the tile from its positions.
     pub(super) fn write_indices(&self, plan: &ExecPlan, positions: &mut [u32], indices: &mut Indices<'_>) {

@@ -141,13 +141,16 @@ impl CollapsedShape {
     }
 
     /// The fastest loop over the outputs, in the input: the inner loop of what a kernel is called for.
+    #[inline(always)]
     pub(crate) fn inner_dim(&self) -> LoopDim {
         let loops = self.input.output_dims();
-        if !self.is_split() {
-            return loops.last().copied().unwrap_or(LoopDim::ONE);
-        }
+        if self.is_split() { self.inner_of_split() } else { loops.last().copied().unwrap_or(LoopDim::ONE) }
+    }
+
+    #[inline(never)]
+    fn inner_of_split(&self) -> LoopDim {
         let (order, len) = self.memory_order();
-        order[..len].last().map_or(LoopDim::ONE, |&n| loops[n])
+        order[..len].last().map_or(LoopDim::ONE, |&n| self.input.output_dims()[n])
     }
 
     /// Collapses a reduction into this shape, which is [`CollapsedShape::EMPTY`]. In place, because to move a shape
@@ -165,7 +168,8 @@ impl CollapsedShape {
         const ZEROS: [isize; MAX_RANK] = [0; MAX_RANK];
         let (mask_start, mask_strides) = mask.map_or((0, &ZEROS), |mask| (mask.start, &mask.strides));
         self.is_masked = mask.is_some();
-        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0, mask_start as isize]);
+        let starts = [input.offset() as isize, output.offset() as isize, 0, mask_start as isize];
+        let mut loops = AxisLoops::new(starts);
         // From the last axis to the first, because the steps of indices and packed values grow that way.
         let (mut index_step, mut value_step) = (1_isize, 1);
         for axis in (0..input.sizes().len()).rev() {
@@ -200,9 +204,9 @@ impl CollapsedShape {
     /// Adds the loops over the outputs, and merges neighbours of a kind that walk all of those as one loop would.
     fn push_kept(&mut self, kept: &[KeptLoop]) {
         let (mut before, mut kept_len) = (None, 0);
-        for &(size, strides, is_split) in kept {
+        for &(size, strides, kind) in kept {
             let is_broadcast = is_broadcast(&strides);
-            let merges = before == Some((is_broadcast, is_split))
+            let merges = before == Some((is_broadcast, kind))
                 && self.nests().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
             for (nest, stride) in self.nests().zip(strides) {
                 nest.push(size, stride, merges);
@@ -211,8 +215,8 @@ impl CollapsedShape {
                     nest.broadcast_end = nest.len;
                 }
             }
-            before = Some((is_broadcast, is_split));
-            if !is_split {
+            before = Some((is_broadcast, kind));
+            if kind == Kind::Kept {
                 kept_len = self.input.output_end - self.input.broadcast_end;
             }
         }
@@ -237,7 +241,15 @@ impl CollapsedShape {
 
 /// A size, the strides in the input, the output, the values and the mask, and whether it is split: then that in the
 /// output is the step of the index.
-type KeptLoop = (usize, [isize; 4], bool);
+type KeptLoop = (usize, [isize; 4], Kind);
+
+/// As wide as a stride, so that a list of loops has no gaps, and begins as zeros.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
+enum Kind {
+    Kept = 0,
+    Split = 1,
+}
 
 /// Whether the outputs along such a loop are copies: neither the input nor the mask changes.
 fn is_broadcast(&[input, .., mask]: &[isize; 4]) -> bool {
@@ -258,7 +270,7 @@ struct AxisLoops {
 
 impl AxisLoops {
     fn new(starts: [isize; 4]) -> Self {
-        let (kept, reduced) = ([(0, [0; 4], false); MAX_RANK], [(0, [0; 2], 0); MAX_RANK]);
+        let (kept, reduced) = ([(0, [0; 4], Kind::Kept); MAX_RANK], [(0, [0; 2], 0); MAX_RANK]);
         AxisLoops { kept, first_kept: MAX_RANK, reduced, first_reduced: MAX_RANK, starts, index_start: 0 }
     }
 
@@ -288,7 +300,7 @@ impl AxisLoops {
             }
         }
         self.first_kept -= 1;
-        self.kept[self.first_kept] = (size, strides, false);
+        self.kept[self.first_kept] = (size, strides, Kind::Kept);
     }
 
     /// Where memory has the reduced loops in another order, makes some of them split loops.
@@ -305,7 +317,7 @@ impl AxisLoops {
                 }
                 let (size, [stride, mask_stride], step) = of_axis;
                 self.first_kept -= 1;
-                self.kept[self.first_kept] = (size, [stride, step, 0, mask_stride], true);
+                self.kept[self.first_kept] = (size, [stride, step, 0, mask_stride], Kind::Split);
             } else {
                 self.first_reduced -= 1;
                 self.reduced[self.first_reduced] = of_axis;
@@ -317,9 +329,9 @@ impl AxisLoops {
     /// split ones last.
     fn kept_in_order(&mut self) -> &[KeptLoop] {
         let kept = &mut self.kept[self.first_kept..];
-        kept.sort_by_key(|(_, strides, is_split)| {
+        kept.sort_by_key(|(_, strides, kind)| {
             let distance = if strides[0] == 0 { isize::MAX } else { strides[0] };
-            (*is_split, !is_broadcast(strides), Reverse(distance))
+            (*kind, !is_broadcast(strides), Reverse(distance))
         });
         kept
     }

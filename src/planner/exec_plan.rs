@@ -23,7 +23,10 @@ pub(crate) struct ExecPlan {
     half_input_bytes: usize,
     reduction_len: usize,
     element_bytes: usize,
-    kernel: Option<(Isa, Strategy, Kernel)>,
+    /// What runs, and which it is. (As one tuple, a third of the time to make a plan would be to move it.)
+    kernel: Option<&'static Kernel>,
+    isa: Isa,
+    strategy: Strategy,
     writer: &'static OutputWriter,
     working_set: WorkingSet,
     /// Under a mask, outputs per tile; if it is read in place, as many as are side by side.
@@ -41,6 +44,8 @@ impl ExecPlan {
         reduction_len: 0,
         element_bytes: 0,
         kernel: None,
+        isa: Isa::Portable,
+        strategy: Strategy::Rows,
         writer: OutputWriter::PORTABLE,
         working_set: WorkingSet::L2,
         masked_outputs: None,
@@ -93,10 +98,10 @@ impl ExecPlan {
         self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
         self.half_input_bytes = self.input_bytes / 2;
         self.working_set = tuning.working_set(self.input_bytes.min(select.span_bytes()));
-        self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.working_set, element)) {
-            Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
-            None => None,
-        };
+        if let Some(which) = select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.working_set, element)) {
+            (self.isa, self.strategy) = which;
+            self.kernel = Some(kernel_of(element, self.isa, self.strategy, function, policy)?);
+        }
         let has_one_loop = shape.values.is_empty() && shape.reduced_dims().len() == 1 && shape.index_steps().len() == 1;
         self.has_one_output = has_one_loop;
         let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
@@ -136,8 +141,8 @@ impl ExecPlan {
 
     /// The kernel, and which it is. `None` where each output has a single element to choose from.
     #[inline(always)]
-    pub(crate) fn kernel(&self) -> Option<(Isa, Strategy, Kernel)> {
-        self.kernel
+    pub(crate) fn kernel(&self) -> Option<(Isa, Strategy, &'static Kernel)> {
+        self.kernel.map(|kernel| (self.isa, self.strategy, kernel))
     }
 
     /// What writes indices, given positions.
@@ -180,7 +185,7 @@ impl ExecPlan {
     pub(crate) fn cut_for_mask(&mut self) {
         let (shape, inner) = (&self.shape, self.shape.inner_dim());
         let most = (MASKED_BYTES / self.element_bytes).min(MAX_MASKED_LEN);
-        let narrowest = match self.kernel {
+        let narrowest = match self.kernel() {
             Some((_, Strategy::NarrowColumns, _)) => inner.size,
             Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) => {
                 inner.size.min(MIN_MASKED_WIDTH_BYTES / self.element_bytes)
@@ -200,7 +205,7 @@ impl ExecPlan {
 
     /// Of columns that their kernel reads under bits, if those of enough rows have room: of how many.
     fn masked_rows_in_place(&self) -> Option<usize> {
-        let (Some((_, Strategy::Columns, kernel)), &[rows]) = (self.kernel, self.shape.reduced_dims()) else {
+        let (Some((_, Strategy::Columns, kernel)), &[rows]) = (self.kernel(), self.shape.reduced_dims()) else {
             return None;
         };
         let (of_mask, distance) = (self.shape.mask.output_dims().last()?, rows.stride.unsigned_abs());
@@ -235,8 +240,8 @@ impl ExecPlan {
     }
 
     #[cfg(test)]
-    pub(crate) fn with_kernel(&self, shape: CollapsedShape, kernel: (Isa, Strategy, Kernel)) -> ExecPlan {
-        ExecPlan { shape, kernel: Some(kernel), ..*self }
+    pub(crate) fn with_kernel(&self, shape: CollapsedShape, kernel: (Isa, Strategy, &'static Kernel)) -> ExecPlan {
+        ExecPlan { shape, kernel: Some(kernel.2), isa: kernel.0, strategy: kernel.1, ..*self }
     }
 
     /// Makes it one of some outputs of the whole: see [`CollapsedShape::move_to`].
