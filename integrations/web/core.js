@@ -143,6 +143,8 @@ class Module {
     exports;
     #call;
     #words = new Uint32Array(0);
+    /** All of memory, as arrays of each type. */
+    #views = new Map();
     /** What is in memory for as long as a call takes: places and bytes, so many. */
     #blocks = new Uint32Array(2 * 8);
     #used = 0;
@@ -159,8 +161,18 @@ class Module {
 
     /** The words of the call, also after memory grew. */
     get words() {
-        if (this.#words.buffer !== this.buffer) this.#words = new Uint32Array(this.buffer, this.#call, words);
+        if (this.#words.buffer !== this.buffer) {
+            this.#words = new Uint32Array(this.buffer, this.#call, words);
+            this.#views.clear();
+        }
         return this.#words;
+    }
+
+    /** All of memory as an array of a type: that `words` were read since memory grew is up to the caller. */
+    view(type) {
+        let view = this.#views.get(type);
+        if (view === undefined) this.#views.set(type, (view = new type(this.buffer, 0, Math.floor(this.buffer.byteLength / type.BYTES_PER_ELEMENT))));
+        return view;
     }
 
     run() {
@@ -249,7 +261,8 @@ function copied(module, array, what) {
 /** A copy of what a call found, which is given back when it ends. */
 function taken(module, place, type, length) {
     module.keep(place, length * type.BYTES_PER_ELEMENT);
-    return new type(module.buffer, place, length).slice();
+    const first = place / type.BYTES_PER_ELEMENT;
+    return module.view(type).slice(first, first + length);
 }
 
 /** The sizes of the outputs. */

@@ -104,24 +104,18 @@ struct Best<T> {
 }
 
 impl<T: Element> Best<T> {
-    /// Whether nothing can be better: it is a NaN that wins. Then nothing is to be compared with it.
+    /// Whether nothing can be better: it is a NaN that wins.
     #[inline(always)]
     fn is_final<const NAN: u8>(&self) -> bool {
         NAN == PROPAGATE && is_nan(self.value)
     }
 
-    /// Takes an element if it is better, and tells whether it is final then. Where NaN loses, the first of all elements
-    /// stays until there is a number.
+    /// Takes an element if it is better: a NaN that wins stays, and one that loses does not come.
     #[inline(always)]
-    fn update<const MAX: bool, const NAN: u8>(&mut self, value: T, position: u32) -> bool {
-        if may_win::<T, MAX>(value, self.value) {
-            let is_nan = is_nan(value);
-            if NAN == PROPAGATE || !is_nan {
-                (self.value, self.position) = (value, position);
-                return is_nan;
-            }
+    fn update<const MAX: bool, const NAN: u8>(&mut self, value: T, position: u32) {
+        if may_win::<T, MAX>(value, self.value) && !is_nan(if NAN == PROPAGATE { self.value } else { value }) {
+            (self.value, self.position) = (value, position);
         }
-        false
     }
 
     /// Goes on with the elements of a loop, of which the first has that position, and tells whether the best is final.
@@ -147,21 +141,20 @@ impl<T: Element> Best<T> {
             }
             if may_any {
                 for (i, value) in group.into_iter().enumerate() {
-                    if self.update::<MAX, NAN>(value, start + (n + i) as u32) {
-                        return true;
-                    }
+                    self.update::<MAX, NAN>(value, start + (n + i) as u32);
+                }
+                if self.is_final::<NAN>() {
+                    return true;
                 }
             }
             (at, n) = (at.wrapping_offset(GROUP as isize * stride), n + GROUP);
         }
         while n < size {
             // SAFETY: the caller's promise.
-            if self.update::<MAX, NAN>(unsafe { at.read() }, start + n as u32) {
-                return true;
-            }
+            self.update::<MAX, NAN>(unsafe { at.read() }, start + n as u32);
             (at, n) = (at.wrapping_offset(stride), n + 1);
         }
-        false
+        self.is_final::<NAN>()
     }
 }
 
@@ -174,9 +167,7 @@ unsafe fn best_of_row<T: Element, const MAX: bool, const NAN: u8>(first: *const 
     // SAFETY: the caller's promise.
     unsafe {
         let mut best = Best { value: first.read(), position: 0 };
-        if !best.is_final::<NAN>() {
-            best.visit::<MAX, NAN>(first.wrapping_add(1), len - 1, 1, 1);
-        }
+        best.visit::<MAX, NAN>(first.wrapping_add(1), len - 1, 1, 1);
         best.position
     }
 }
@@ -188,12 +179,10 @@ unsafe fn best_of_row<T: Element, const MAX: bool, const NAN: u8>(first: *const 
 unsafe fn best<T: Element, const MAX: bool, const NAN: u8>(first: *const T, reduced: &[LoopDim]) -> u32 {
     // SAFETY: the caller's promise.
     let mut best = Best { value: unsafe { first.read() }, position: 0 };
-    if !best.is_final::<NAN>() {
-        for_each_row(first, reduced, |row, LoopDim { size, stride }, start| {
-            // SAFETY: the elements that the loops reach.
-            unsafe { best.visit::<MAX, NAN>(row, size, stride, start) }
-        });
-    }
+    for_each_row(first, reduced, |row, LoopDim { size, stride }, start| {
+        // SAFETY: the elements that the loops reach.
+        unsafe { best.visit::<MAX, NAN>(row, size, stride, start) }
+    });
     best.position
 }
 
