@@ -1,6 +1,7 @@
 // How long argmax takes in node: beside a loop in JavaScript, loops of Rust, this crate without its vectors, and others' libraries.
 // One process, by turns, the least time of many. `ci/web speed` builds the modules, and calls this with their folder:
 // FOLDER [--write DOCUMENT].
+import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -203,7 +204,8 @@ const lines = [
     ),
 ];
 const version = (name) => { try { return JSON.parse(readFileSync(`${folder}/node_modules/${name}/package.json`)).version; } catch { return "not run"; } };
-const said = `node ${process.versions.node} (V8 ${process.versions.v8}), ${cpus()[0].model.trim()}, one core, ${new Date().toISOString().slice(0, 10)}; tfjs-backend-wasm ${version("@tensorflow/tfjs-backend-wasm")}, onnxruntime-web ${version("onnxruntime-web")}. In brackets: how many times as long as this.`;
+const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+const said = `node ${process.versions.node} (V8 ${process.versions.v8}), ${cpus()[0].model.trim()}, one core, ${new Date().toISOString().slice(0, 10)}, commit ${commit}; tfjs-backend-wasm ${version("@tensorflow/tfjs-backend-wasm")}, onnxruntime-web ${version("onnxruntime-web")}. In brackets: how many times as long as this.`;
 console.log([said, "", ...lines].join("\n"));
 if (flag === "--write") {
     const [begin, end] = ["<!-- by ci/web speed -->\n", "<!-- end of ci/web speed -->"];
