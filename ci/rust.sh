@@ -1,7 +1,7 @@
 # Sourced after common.sh: Rust for other machines, where rustup's toolchain has no standard library for them. The compiler is Debian's
 # rustc-web, unpacked beside everything else and driven by the cargo that is there: the standard libraries for other machines come with it
-# as packages, signed as Debian's are, and the toolchain of this machine stays as it is. For musl, of which Debian has none, the library
-# is built from Debian's source of it.
+# as packages, signed as Debian's are, and the toolchain of this machine stays as it is. For musl and for WebAssembly, of which Debian has
+# none, the library is built from Debian's source of it.
 # shellcheck shell=bash
 sysroot=$cache/rust
 
@@ -66,7 +66,7 @@ get_of_same_version() (
     unavailable "apt has no $1 of Rust $version for $2"
 )
 
-# The standard library for a machine whose C library is musl, from its source: a minute of one core.
+# The standard library for a machine of which Debian has none, from its source: a minute of one core.
 build_library() (
     [ -e "$sysroot/usr/lib/rustlib/src/rust/library/Cargo.lock" ] || get_of_same_version rust-web-src amd64
     work=$cache/rust-for-$1.new
@@ -74,10 +74,13 @@ build_library() (
     mkdir -p "$work/src" "$work/lib"
     printf '[package]\nname = "nothing"\nedition = "2024"\n' > "$work/Cargo.toml"
     : > "$work/src/lib.rs"
+    # WebAssembly has no unwinding, and no panic but an abort.
+    local panic=panic_unwind
+    [[ $1 != wasm* ]] || panic=panic_abort
     # -Z build-std is not stable: hence the variable.
     cd "$work"
     RUSTC=$sysroot/bin/rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS='' CARGO_TARGET_DIR=$work/target \
-        cargo build --quiet --release -Z build-std=std,panic_unwind --target "$1" >&2 ||
+        cargo build --quiet --release -Z build-std=std,$panic --target "$1" >&2 ||
         unavailable "Rust's standard library could not be built for $1"
     cp target/"$1"/release/deps/lib*.rlib lib
     rm lib/libnothing-*
@@ -90,7 +93,7 @@ build_library() (
 get_library() {
     [ ! -d "$sysroot/usr/lib/rustlib/$1/lib" ] || return 0
     case $1 in
-        *-musl) build_library "$1" ;;
+        *-musl | wasm*) build_library "$1" ;;
         *) get_of_same_version libstd-rust-web-dev "$2" ;;
     esac
 }

@@ -28,6 +28,10 @@ pub fn calls(bytes: &[u8]) -> Outcome {
     )
 }
 
+/// How many ways of executors are taken: those that take their time are left out, and where there are no threads, those
+/// that need some.
+const WAYS: usize = if cfg!(target_family = "wasm") { 4 } else { 7 };
+
 /// What is there: bytes, over and over; and how it is said.
 struct There {
     format: u8,
@@ -77,9 +81,8 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Case, There, Problem)> {
         is_typed,
         mask: (kind & 4 != 0).then(|| there.said()),
         fill: [None, Some(7), Some(100), Some(200)][usize::from(kind >> 6)],
-        // Those that take their time are left out.
         executor: (kind & 8 != 0)
-            .then(|| (Way::ALL[usize::from(way) % 7], WIDTHS[usize::from(way) / 7 % WIDTHS.len()])),
+            .then(|| (Way::ALL[usize::from(way) % WAYS], WIDTHS[usize::from(way) / WAYS % WIDTHS.len()])),
         asked: Asked::ALL[usize::from(what) % Asked::ALL.len()],
         is_new: what >= 128,
         seed: seed.into(),

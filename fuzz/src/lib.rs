@@ -9,6 +9,8 @@ mod draw;
 mod layouts;
 mod model;
 mod outcome;
+#[cfg(target_family = "wasm")]
+mod wasm;
 
 // The C interface has no Rust library of its own, so its sources are a part of this one.
 #[allow(non_camel_case_types, dead_code, reason = "the names of a C header, all of which it has")]
@@ -53,6 +55,13 @@ fn drawn(bytes: &[u8], draw: fn(&mut Unstructured<'_>) -> arbitrary::Result<Prob
 
 /// A target: what becomes of these bytes.
 pub type Target = fn(&[u8]) -> Outcome;
+
+/// 16 to 143 bytes, the same for each seed (splitmix64).
+pub fn random_bytes(seed: u64) -> Vec<u8> {
+    let mut draw = case::Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let len = 16 + (draw.bits() % 128) as usize;
+    (0..len).map(|_| draw.bits() as u8).collect()
+}
 
 /// All targets by name.
 pub const TARGETS: [(&str, Target); 5] =

@@ -16,7 +16,7 @@ use crate::strategy::Strategy;
 use crate::tuning::{Tuning, WorkingSet};
 use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
 use crate::values::read_values;
-use crate::{columns, rows};
+use crate::{columns, rows, scalar};
 use core::mem::MaybeUninit;
 
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
@@ -38,6 +38,8 @@ pub enum Isa {
     Avx512,
     /// 128-bit vectors of aarch64, little-endian.
     Neon,
+    /// 128-bit vectors of WebAssembly (wasm32 with the feature `simd128`).
+    Simd128,
     /// Arrays of 32 bytes, for the control flow of wider machines: only in builds with `--cfg wide_portable`, as
     /// fuzzing is.
     #[cfg(wide_portable)]
@@ -73,7 +75,7 @@ impl Isa {
     /// Bytes in a vector.
     pub const fn vector_bytes(self) -> usize {
         match self {
-            Isa::Portable | Isa::Neon => 16,
+            Isa::Portable | Isa::Neon | Isa::Simd128 => 16,
             Isa::Avx2 => 32,
             Isa::Avx512 => 64,
             #[cfg(wide_portable)]
@@ -86,11 +88,10 @@ impl Isa {
 
 // The widest first.
 #[cfg(not(wide_portable))]
-crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable = "portable");
+crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Simd128 = "simd128", Portable = "portable");
 #[cfg(wide_portable)]
-crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 = "portable64",
-    Portable32 = "portable32",
-    Portable = "portable");
+crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Simd128 = "simd128",
+    Portable64 = "portable64", Portable32 = "portable32", Portable = "portable");
 
 /// A kernel, made for one ISA, strategy, element type and order.
 #[derive(Clone, Copy, Debug)]
@@ -381,6 +382,8 @@ macro_rules! with_isa {
             Avx512: crate::simd::avx512::Avx512;
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Neon: crate::simd::neon::Neon;
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Simd128: crate::simd::wasm::Simd128;
         )
     };
     (@ $isa:expr, $S:ident, $body:expr; $($(#[$cfg:meta])* $name:ident: $token:ty;)+) => {
@@ -429,6 +432,10 @@ where
     Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
     Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
 {
+    if const { scalar::replaces::<S>() } {
+        let (of_args, of_row) = (scalar::of_args::<T::Pod, MAX, NAN>, scalar::of_row::<T::Pod, MAX, NAN>);
+        return Kernel { of_args, of_row, masked: None, element: T::DATA_TYPE };
+    }
     let of_args: OfArgs<()> = match strategy {
         Strategy::Rows if const { has_specialized_rows::<S, T>() } => {
             rows::RowKernel::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>

@@ -71,6 +71,7 @@ mod outputs;
 mod positions;
 mod prefetch;
 mod rows;
+mod scalar;
 mod scatter;
 mod simd;
 mod strategy;

@@ -30,8 +30,8 @@ use std::slice::from_ref;
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Answers the only output of a plan, the best of a
-/// [contiguous row](crate::planner::ExecPlan::is_contiguous_row) under a mask whose places are side by side from `first`
-/// on. If nothing is there, writes nothing. Whether something is.
+/// [contiguous row](crate::planner::ExecPlan::is_contiguous_row) under a mask whose places are side by side from
+/// `first` on. If nothing is there, writes nothing. Whether something is.
 pub(crate) fn run_masked_row(
     bound: &BoundPlan<'_>,
     (mask, first): (&CallMask<'_>, usize),

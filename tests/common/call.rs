@@ -269,7 +269,9 @@ impl<'a> Call<'a> {
         let mut sizes = self.case.sizes_of(true);
         self.stream_axis().into_iter().for_each(|axis| sizes[axis] = 1);
         let has_plan = self.case.margins.is_some() || !sizes.contains(&0);
-        if self.case.is_empty() && !(is_answered && has_plan) {
+        // Once they have, it is each output that has nothing, along another axis.
+        let has_begun = self.stream_axis().is_some_and(|axis| self.case.layout.sizes()[axis] > 0);
+        if self.case.is_empty() && !((is_answered || has_begun) && has_plan) {
             return Some(Error::EmptyReduction { axis: 0, of: "part" });
         }
         if self.is_partial(0) || self.case.fill.is_some() {

@@ -1,7 +1,7 @@
 //! Writes a small corpus for each target: `seeds FOLDER [TARGET]` fills `FOLDER/TARGET` with a few hundred inputs, one
 //! of each kind that random bytes lead to. The same inputs each time.
 
-use argreduce_fuzz::{Outcome, TARGETS};
+use argreduce_fuzz::{Outcome, TARGETS, random_bytes};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -31,19 +31,6 @@ fn main() -> std::io::Result<()> {
         println!("{name}: {} seeds", classes.len());
     }
     Ok(())
-}
-
-/// 16 to 143 bytes (splitmix64).
-fn random_bytes(seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut next = move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    let len = 16 + next() as usize % 128;
-    (0..len).map(|_| next() as u8).collect()
 }
 
 /// What code with coverage calls: here nobody looks at it, and libFuzzer, which has these functions, would bring a

@@ -43,9 +43,9 @@
 //! # How to add an ISA
 //!
 //! 1. A file or folder here, and its line below: a token with `Simd`, `SimdOps` and `ByteMaskOps` for nine lane types,
-//!    `TreeOps`, `SmallFloatOps` and `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with
-//!    intrinsics. A `macro_rules!` table has a line for each lane type, so that what differs between them is seen side
-//!    by side.
+//!    `TreeOps`, `SmallFloatOps` and `TransposeOps`. `portable.rs` is the shortest example, `wasm/`
+//!    and `neon/` are two with intrinsics. A `macro_rules!` table has a line for each lane type, so that what differs
+//!    between them is seen side by side.
 //! 2. Its numbers that shape code, in `tuning/isa.rs`.
 //! 3. In `dispatch.rs`: a variant of `Isa` with its name, `vector_bytes`, and a line in `with_isa!`. The compiler finds
 //!    what is missing, but for `with_isa!`, without which there are no kernels.
@@ -70,6 +70,8 @@ pub(crate) mod partial_load;
 pub(crate) mod portable;
 pub(crate) mod token;
 pub(crate) mod transpose;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) mod wasm;
 
 /// Bits as another type: [`bytemuck::cast`], but always a part of its caller.
 #[inline(always)]

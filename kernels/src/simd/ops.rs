@@ -246,6 +246,7 @@ macro_rules! no_minpos {
 pub(crate) use no_minpos;
 
 /// Operations on two vectors that are one method of the token, or of one of its features, whatever types that has.
+#[allow(unused_macros, reason = "some targets have no ISA with intrinsics")]
 macro_rules! binary {
     ($vector:ty => $output:ty: $($name:ident = $method:ident $(of $feature:ident)?),+) => {$(
         #[inline(always)]
@@ -254,6 +255,7 @@ macro_rules! binary {
         }
     )+};
 }
+#[allow(unused_imports, reason = "the same")]
 pub(crate) use binary;
 
 /// The number of each of some lanes as wide as a `T`, or how many of them come after it.

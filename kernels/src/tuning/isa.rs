@@ -23,6 +23,18 @@ pub(crate) struct IsaTuning {
     pub(crate) has_few_registers: bool,
 }
 
+/// Whether the compiler makes vectors of arrays: whether the target has some that it may use for all code. Elsewhere
+/// (x86 without SSE2, wasm32 without simd128, 32-bit ARM without NEON), arrays are [one element after
+/// another](crate::scalar). See docs/isa-selection.md#where-there-are-no-vectors.
+pub(crate) const TARGET_HAS_VECTORS: bool = cfg!(any(
+    wide_portable,
+    target_feature = "sse2",
+    target_feature = "neon",
+    target_feature = "simd128",
+    target_feature = "lsx",
+    target_arch = "powerpc64",
+));
+
 /// Without instructions for most of the table of operations, several copies are ten times as much code.
 pub(crate) const PORTABLE: IsaTuning = IsaTuning {
     has_instructions: false,
@@ -55,6 +67,16 @@ pub(crate) const AVX512: IsaTuning = IsaTuning {
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) const NEON: IsaTuning = IsaTuning {
+    has_instructions: true,
+    min_large_block_lane_bytes: 1,
+    has_masks: false,
+    has_max_64: false,
+    has_few_registers: false,
+};
+
+/// How an engine compiles the instructions is its own matter. See docs/tuning.md#columns-two-rows-at-a-time.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) const SIMD128: IsaTuning = IsaTuning {
     has_instructions: true,
     min_large_block_lane_bytes: 1,
     has_masks: false,

@@ -1,0 +1,241 @@
+//! One element after another: what every strategy is for plain arrays where the compiler [makes no
+//! vectors](crate::tuning::isa::TARGET_HAS_VECTORS) of them. There, each operation on an array is as many as it has
+//! lanes, and masks and counts of lanes are numbers in memory: all that saves operations elsewhere costs some. Knows
+//! nothing of vectors and strategies.
+
+use crate::memory::args::{KernelArgs, LoopDim};
+use crate::order::number::PROPAGATE;
+use crate::outputs::{Outputs, Written};
+use crate::simd::portable::Portable;
+use crate::simd::token::Simd;
+use crate::tuning::Tuning;
+use crate::tuning::isa::TARGET_HAS_VECTORS;
+use crate::types::Element;
+use core::mem::MaybeUninit;
+
+/// Whether the kernels of an ISA are these.
+pub(crate) const fn replaces<S: Simd>() -> bool {
+    !TARGET_HAS_VECTORS && !S::TUNING.has_instructions
+}
+
+/// Elements that are compared before there is a branch. Not measured.
+const GROUP: usize = 4;
+
+/// The shortest rows that are compared so: in shorter ones, nearly each group has one that is better. Not measured.
+const MIN_GROUPED: usize = 32;
+
+/// Columns whose best are kept while their rows are read: beside each other in memory, and so few that they stay in L1.
+/// Not measured.
+const COLUMNS: usize = 512;
+
+/// What a [`crate::Kernel`] points to.
+///
+/// # Safety
+/// - As [`crate::Kernel::run`], and there are as many positions as the call has outputs.
+pub(crate) unsafe fn of_args<T: Element, const MAX: bool, const NAN: u8>(
+    args: &KernelArgs<'_>,
+    (): (),
+    mut outputs: Outputs<'_>,
+) -> Written {
+    let (fastest, inner) = (args.innermost_reduced(), args.inner);
+    let is_of_columns = inner.size > 1 && inner.stride.unsigned_abs() < fastest.stride.unsigned_abs();
+    let places = outputs.positions.half_width();
+    // (If there is no output, there is no row of them either.)
+    for (o, places) in places.chunks_mut(inner.size.max(1)).enumerate() {
+        let first = args.input.cast::<T>().wrapping_offset(o as isize * args.outer.stride);
+        let at = |n: usize| first.wrapping_offset(n as isize * inner.stride);
+        // SAFETY: the caller promises the elements of these outputs.
+        unsafe {
+            if is_of_columns {
+                for (n, places) in places.chunks_mut(COLUMNS).enumerate() {
+                    let first = at(n * COLUMNS);
+                    if inner.stride == 1 {
+                        columns::<T, MAX, NAN>(first, 1, args.reduced, places);
+                    } else {
+                        columns::<T, MAX, NAN>(first, inner.stride, args.reduced, places);
+                    }
+                }
+            } else if let &[LoopDim { size, stride: 1 }] = args.reduced {
+                for (n, place) in places.iter_mut().enumerate() {
+                    place.write(best_of_row::<T, MAX, NAN>(at(n), size));
+                }
+            } else {
+                for (n, place) in places.iter_mut().enumerate() {
+                    place.write(best::<T, MAX, NAN>(at(n), args.reduced));
+                }
+            }
+        }
+    }
+    // SAFETY: every machine has plain arrays; all positions are written.
+    unsafe { outputs.positions.widen(Portable::<16>::assume()) };
+    Written::Nothing
+}
+
+/// The position in one row, in the direction of memory.
+///
+/// # Safety
+/// - As [`crate::Kernel::of_row`].
+pub(crate) unsafe fn of_row<T: Element, const MAX: bool, const NAN: u8>(
+    first: *const (),
+    len: usize,
+    _: &'static Tuning,
+) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { best_of_row::<T, MAX, NAN>(first.cast(), len) }
+}
+
+/// Whether one is better than the best so far, or they do not compare.
+#[inline(always)]
+#[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN makes it true, on purpose")]
+fn may_win<T: PartialOrd, const MAX: bool>(value: T, best: T) -> bool {
+    if MAX { !(value <= best) } else { !(value >= best) }
+}
+
+#[inline(always)]
+#[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+fn is_nan<T: PartialOrd + Copy>(value: T) -> bool {
+    value != value
+}
+
+/// The best so far of some elements, and its position.
+struct Best<T> {
+    value: T,
+    position: u32,
+}
+
+impl<T: Element> Best<T> {
+    /// Whether nothing can be better: it is a NaN that wins.
+    #[inline(always)]
+    fn is_final<const NAN: u8>(&self) -> bool {
+        NAN == PROPAGATE && is_nan(self.value)
+    }
+
+    /// Takes an element if it is better: a NaN that wins stays, and one that loses does not come.
+    #[inline(always)]
+    fn update<const MAX: bool, const NAN: u8>(&mut self, value: T, position: u32) {
+        if may_win::<T, MAX>(value, self.value) && !is_nan(if NAN == PROPAGATE { self.value } else { value }) {
+            (self.value, self.position) = (value, position);
+        }
+    }
+
+    /// Goes on with the elements of a loop, of which the first has that position, and tells whether the best is final.
+    ///
+    /// # Safety
+    /// - They may be read.
+    #[inline(always)]
+    unsafe fn visit<const MAX: bool, const NAN: u8>(
+        &mut self,
+        mut at: *const T,
+        size: usize,
+        stride: isize,
+        start: u32,
+    ) -> bool {
+        let mut n = 0;
+        while size >= MIN_GROUPED && n + GROUP <= size {
+            let mut group = [self.value; GROUP];
+            let mut may_any = false;
+            for (i, value) in group.iter_mut().enumerate() {
+                // SAFETY: the caller's promise: there are `GROUP` more.
+                *value = unsafe { at.wrapping_offset(i as isize * stride).read() };
+                may_any |= may_win::<T, MAX>(*value, self.value);
+            }
+            if may_any {
+                for (i, value) in group.into_iter().enumerate() {
+                    self.update::<MAX, NAN>(value, start + (n + i) as u32);
+                }
+                if self.is_final::<NAN>() {
+                    return true;
+                }
+            }
+            (at, n) = (at.wrapping_offset(GROUP as isize * stride), n + GROUP);
+        }
+        while n < size {
+            // SAFETY: the caller's promise.
+            self.update::<MAX, NAN>(unsafe { at.read() }, start + n as u32);
+            (at, n) = (at.wrapping_offset(stride), n + 1);
+        }
+        self.is_final::<NAN>()
+    }
+}
+
+/// The position of the best of some neighbours.
+///
+/// # Safety
+/// - They may be read; there is one.
+#[inline(always)]
+unsafe fn best_of_row<T: Element, const MAX: bool, const NAN: u8>(first: *const T, len: usize) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut best = Best { value: first.read(), position: 0 };
+        best.visit::<MAX, NAN>(first.wrapping_add(1), len - 1, 1, 1);
+        best.position
+    }
+}
+
+/// The position of the best of a reduction.
+///
+/// # Safety
+/// - All elements that the loops reach may be read; there is one.
+unsafe fn best<T: Element, const MAX: bool, const NAN: u8>(first: *const T, reduced: &[LoopDim]) -> u32 {
+    // SAFETY: the caller's promise.
+    let mut best = Best { value: unsafe { first.read() }, position: 0 };
+    for_each_row(first, reduced, |row, LoopDim { size, stride }, start| {
+        // SAFETY: the elements that the loops reach.
+        unsafe { best.visit::<MAX, NAN>(row, size, stride, start) }
+    });
+    best.position
+}
+
+/// Writes the positions of the best of some reductions, at most [`COLUMNS`], one `step` after the other.
+///
+/// # Safety
+/// - As for [`best`], of all of them.
+#[inline(always)]
+unsafe fn columns<T: Element, const MAX: bool, const NAN: u8>(
+    first: *const T,
+    step: isize,
+    reduced: &[LoopDim],
+    places: &mut [MaybeUninit<u32>],
+) {
+    // SAFETY: the caller's promise.
+    let load = |row: *const T, n: usize| unsafe { row.wrapping_offset(n as isize * step).read() };
+    let (mut best, mut positions) = ([T::ZERO; COLUMNS], [0; COLUMNS]);
+    let (best, positions) = (&mut best[..places.len()], &mut positions[..places.len()]);
+    for (n, best) in best.iter_mut().enumerate() {
+        *best = load(first, n);
+    }
+    for_each_row(first, reduced, |row, LoopDim { size, stride }, start| {
+        for i in 0..size {
+            let row = row.wrapping_offset(i as isize * stride);
+            for (n, (best, position)) in best.iter_mut().zip(&mut *positions).enumerate() {
+                let value = load(row, n);
+                // A NaN that wins stays, and one that loses does not come.
+                if may_win::<T, MAX>(value, *best) && !is_nan(if NAN == PROPAGATE { *best } else { value }) {
+                    (*best, *position) = (value, start + i as u32);
+                }
+            }
+        }
+        false
+    });
+    for (place, position) in places.iter_mut().zip(positions) {
+        place.write(*position);
+    }
+}
+
+/// Hands out the rows of a reduction: where each begins, its loop, and the position of its first element; until it is
+/// told that it is enough.
+#[inline(always)]
+fn for_each_row<T>(first: *const T, reduced: &[LoopDim], mut visit: impl FnMut(*const T, LoopDim, u32) -> bool) {
+    let [slower @ .., fastest] = reduced else { return };
+    let rows: usize = slower.iter().map(|one| one.size).product();
+    for n in 0..rows {
+        let (mut offset, mut left) = (0, n);
+        for one in slower.iter().rev() {
+            offset += (left % one.size) as isize * one.stride;
+            left /= one.size;
+        }
+        if visit(first.wrapping_offset(offset), *fastest, (n * fastest.size) as u32) {
+            return;
+        }
+    }
+}
