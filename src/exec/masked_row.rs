@@ -58,7 +58,7 @@ fn find<B: Bits>(bound: &BoundPlan<'_>, kernel: &'static Kernel, mask: &CallMask
     let (mut best, mut at) = (None, 0);
     while at < len {
         let piece = Piece { bound, kernel, mask, loser, start: start + at, first: first + at };
-        let (found, visited) = piece.find(len - at, &mut buffer);
+        let (found, visited) = piece.find(len - at, best.is_some(), &mut buffer);
         if visited == len {
             return found.map(|(position, _)| position);
         }
@@ -97,8 +97,13 @@ struct Piece<'a, B> {
 
 impl<B: Bits> Piece<'_, B> {
     /// The position of the first best of what is there of the piece, and that element; and how many of the elements
-    /// that are `left` the piece has.
-    fn find(&self, left: usize, buffer: &mut Buffer<{ MASKED_BYTES / 8 }>) -> (Option<(u32, B)>, usize) {
+    /// that are `left` the piece has. If there is an answer before, none as bad as what never wins: that is no better.
+    fn find(
+        &self,
+        left: usize,
+        has_answer: bool,
+        buffer: &mut Buffer<{ MASKED_BYTES / 8 }>,
+    ) -> (Option<(u32, B)>, usize) {
         let places = self.mask.places();
         // The bits with their padding.
         let bits = places.bytes.len().saturating_sub(InputMask::PADDING).saturating_mul(8).saturating_sub(self.first);
@@ -114,6 +119,9 @@ impl<B: Bits> Piece<'_, B> {
         };
         if is_whole || !self.loser.is_like(found.1) {
             return (Some(found), len);
+        }
+        if has_answer {
+            return (None, len);
         }
         // All that is there is as bad as what is not: so the first of it.
         let there = (0..len).find(|&n| places.at(self.first + n));
@@ -161,7 +169,7 @@ impl<B: Bits> Piece<'_, B> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ArgReduce, Element, Isa, Layout, Mask, NanPolicy, ReduceFunction, input};
+    use crate::{ArgReduce, AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, ReduceFunction, input};
     use argreduce_kernels::key;
 
     /// Rows of one piece and of several, in bits of any offset, with and without padding, and in bytes; with elements
@@ -210,5 +218,27 @@ mod tests {
         check(|n| (n % 3) as u8);
         check(|n| n as i16);
         check(|_| u64::MAX);
+    }
+
+    /// Both at once, ties to the last, elements that begin somewhere, and what is an error.
+    #[test]
+    fn rows_of_other_calls() {
+        let data: Vec<bool> = (0..30_000).map(|n| n % 1000 == 999).collect();
+        let there: Vec<bool> = (0..29_990).map(|n| n % 7 > 0 && n > 5).collect();
+        let layout = Layout::strided(&[29_990], &[1], 10).unwrap();
+        let first = |best: bool| (0..29_990).find(|&n| there[n] && data[n + 10] == best).unwrap() as u32;
+        let last = |best: bool| (0..29_990).rfind(|&n| there[n] && data[n + 10] == best).unwrap() as u32;
+        let masked = input(&data).masked(Mask::bools(&there));
+        for isa in Isa::available() {
+            let both = ArgReduce::argminmax(&layout).all_axes().isa(isa);
+            let plan = both.plan_both::<bool, u32>().unwrap();
+            assert_eq!(plan.collect::<Vec<u32>>(masked).unwrap(), [false, true].map(|best| vec![first(best)]));
+            let of_last = both.direction(AxisDirection::Decreasing).plan_both::<bool, u32>().unwrap();
+            assert_eq!(of_last.collect::<Vec<u32>>(masked).unwrap(), [false, true].map(|best| vec![last(best)]));
+            let plan = ArgReduce::argmax(&layout).all_axes().isa(isa).plan::<bool, u32>().unwrap();
+            let (none, mut index) = (vec![false; 29_990], [7]);
+            let error = plan.run(input(&data).masked(Mask::bools(&none)), &mut index).unwrap_err();
+            assert_eq!(error, Error::NothingThere { output: vec![] });
+        }
     }
 }

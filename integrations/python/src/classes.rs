@@ -50,7 +50,7 @@ impl Class {
 
     pub(crate) fn of(x: &Bound<'_, PyAny>) -> PyResult<Class> {
         let is_list = || x.is_exact_instance_of::<PyList>() || x.is_exact_instance_of::<PyTuple>();
-        if x.cast_exact::<PyUntypedArray>().is_ok() || is_list() {
+        if x.cast::<PyUntypedArray>().is_ok() || is_list() {
             return Ok(Class::OF_NONE);
         }
         let class = x.get_type();

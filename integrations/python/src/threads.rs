@@ -9,7 +9,8 @@
 //! ```
 //!
 //! To wake a thread takes as long as reading some hundred kilobytes. So one that has nothing to do stays awake for some
-//! microseconds, in which the next call of a loop comes, and then sleeps. Who does not call has nothing to pay.
+//! microseconds, in which the next call of a loop comes, and then sleeps. Who does not call has nothing to pay, and what else
+//! wants the core gets it.
 //!
 //! So a call needs no thread of the pool to make progress: calls may be nested, several may run at once, and if the
 //! system gives no more threads, fewer do the work.
@@ -22,6 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
 /// So many threads of the process's pool, that of the caller among them.
@@ -64,6 +66,8 @@ fn awaits(is_so: impl Fn() -> bool) -> bool {
             }
             spin_loop();
         }
+        // Where there are more threads than cores, others have something to do.
+        yield_now();
         if start.elapsed() > AWAKE {
             return false;
         }
@@ -143,7 +147,8 @@ impl Pool {
         let others = (1..tasks).map(|n| (call.clone(), n));
         state.queue.extend(others);
         self.queued.store(state.queue.len(), Ordering::Relaxed);
-        let missing = (tasks - 1).saturating_sub(state.awake).min(state.asleep);
+        // Those of other calls, too: who is awake for them is not for these.
+        let missing = state.queue.len().saturating_sub(state.awake).min(state.asleep);
         drop(state);
         for _ in 0..missing {
             self.has_tasks.notify_one();
