@@ -9,8 +9,7 @@
 //! ```
 //!
 //! To wake a thread takes as long as reading some hundred kilobytes. So one that has nothing to do stays awake for some
-//! microseconds, in which the next call of a loop comes, and then sleeps. Who does not call has nothing to pay, and what else
-//! wants the core gets it.
+//! microseconds, in which the next call of a loop comes, and then sleeps. What else wants the core meanwhile gets it.
 //!
 //! So a call needs no thread of the pool to make progress: calls may be nested, several may run at once, and if the
 //! system gives no more threads, fewer do the work.
