@@ -181,10 +181,12 @@ def column_of(name: str, x: Any) -> Any:
     return column_of_pandas(name, x) if is_of_pandas else x
 
 
-@functools.lru_cache(maxsize=16)
-def _names_in_pandas(cls: type) -> frozenset[str]:
+def _names_of(cls: type) -> frozenset[str]:
     """The names of the classes of pandas that it is of, or of subclasses of which it is."""
     return frozenset(base.__name__ for base in cls.__mro__ if base.__module__.partition(".")[0] == "pandas")
+
+
+_names_in_pandas = functools.lru_cache(maxsize=16)(_names_of)
 
 
 # Arrays of pandas that have one of NumPy in them.
