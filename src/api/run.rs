@@ -217,20 +217,17 @@ impl<'a, const N: usize> Plans<'a, N> {
         }
     }
 
-    /// Answers one row under a mask, which has its first element there.
+    /// Answers one row under a mask, which has its first element there. The output, if nothing is there.
     fn run_row(
         self,
         elements: ElementsRef<'_>,
-        (mask, first): (&CallMask<'_>, usize),
+        mask: (&CallMask<'_>, usize),
         slices: [&mut OutputSlices<'_>; N],
     ) -> Option<usize> {
         for (plan, slices) in self.plans.into_iter().zip(slices) {
-            let output = plan.exec().shape().output.start;
-            if !run_masked_row(&plan.bind(elements), (mask, first), output, slices) {
-                mask.write_one_nothing(output, 0, slices);
-            }
+            run_masked_row(&plan.bind(elements), mask, slices);
         }
-        mask.first_nothing()
+        mask.0.first_nothing()
     }
 
     /// Checks all slices and the input. Whether there is anything to do.

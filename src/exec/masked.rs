@@ -77,7 +77,7 @@ impl<'a> CallMask<'a> {
     }
 
     /// Writes an output of which nothing is there: to places of the indices and of the values.
-    pub(crate) fn write_one_nothing(&self, output: usize, value: usize, slices: &mut OutputSlices<'_>) {
+    pub(super) fn write_one_nothing(&self, output: usize, value: usize, slices: &mut OutputSlices<'_>) {
         slices.indices.set(output, self.fill as isize, 0, 0);
         slices.values.iter_mut().for_each(|values| values.clear(value, 1, 1));
         self.first_nothing.fetch_min(value, Relaxed);

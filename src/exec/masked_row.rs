@@ -31,22 +31,22 @@ const PIECE_BYTES: usize = 64 << 10;
 
 /// Answers the only output of a plan, the best of a
 /// [contiguous row](crate::planner::ExecPlan::is_contiguous_row) under a mask whose places are side by side from
-/// `first` on. If nothing is there, writes nothing. Whether something is.
+/// `first` on.
 pub(crate) fn run_masked_row(
     bound: &BoundPlan<'_>,
     (mask, first): (&CallMask<'_>, usize),
-    output: usize,
     slices: &mut OutputSlices<'_>,
-) -> bool {
+) {
     assert!(bound.plan().is_contiguous_row());
     let position = match bound.kernel() {
         None => mask.places().at(first).then_some(0),
         Some((.., kernel)) => with_bits!(bound.plan().element_bytes(), B => find::<B>(bound, kernel, mask, first)),
     };
-    if let Some(position) = position {
-        write_one(bound, position, output, slices);
+    let output = bound.plan().shape().output.start;
+    match position {
+        Some(position) => write_one(bound, position, output, slices),
+        None => mask.write_one_nothing(output, 0, slices),
     }
-    position.is_some()
 }
 
 #[inline(never)]

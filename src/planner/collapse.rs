@@ -168,8 +168,7 @@ impl CollapsedShape {
         const ZEROS: [isize; MAX_RANK] = [0; MAX_RANK];
         let (mask_start, mask_strides) = mask.map_or((0, &ZEROS), |mask| (mask.start, &mask.strides));
         self.is_masked = mask.is_some();
-        let starts = [input.offset() as isize, output.offset() as isize, 0, mask_start as isize];
-        let mut loops = AxisLoops::new(starts);
+        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0, mask_start as isize]);
         // From the last axis to the first, because the steps of indices and packed values grow that way.
         let (mut index_step, mut value_step) = (1_isize, 1);
         for axis in (0..input.sizes().len()).rev() {

@@ -23,7 +23,7 @@ pub(crate) struct ExecPlan {
     half_input_bytes: usize,
     reduction_len: usize,
     element_bytes: usize,
-    /// What runs, and which it is. (As one tuple, a third of the time to make a plan would be to move it.)
+    /// What runs, and which it is. (One tuple would be moved in pieces, and wait for them.)
     kernel: Option<&'static Kernel>,
     isa: Isa,
     strategy: Strategy,
