@@ -4,6 +4,7 @@
 //! nothing of vectors and strategies.
 
 use crate::memory::args::{KernelArgs, LoopDim};
+use crate::memory::walk::offset_at;
 use crate::order::number::PROPAGATE;
 use crate::outputs::{Outputs, Written};
 use crate::simd::portable::Portable;
@@ -91,6 +92,12 @@ fn may_win<T: PartialOrd, const MAX: bool>(value: T, best: T) -> bool {
     if MAX { !(value <= best) } else { !(value >= best) }
 }
 
+/// Whether one is better than the best so far: a NaN that wins stays, and one that loses does not come.
+#[inline(always)]
+fn wins<T: PartialOrd + Copy, const MAX: bool, const NAN: u8>(value: T, best: T) -> bool {
+    may_win::<T, MAX>(value, best) && !is_nan(if NAN == PROPAGATE { best } else { value })
+}
+
 #[inline(always)]
 #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
 fn is_nan<T: PartialOrd + Copy>(value: T) -> bool {
@@ -110,10 +117,10 @@ impl<T: Element> Best<T> {
         NAN == PROPAGATE && is_nan(self.value)
     }
 
-    /// Takes an element if it is better: a NaN that wins stays, and one that loses does not come.
+    /// Takes an element if it is better.
     #[inline(always)]
     fn update<const MAX: bool, const NAN: u8>(&mut self, value: T, position: u32) {
-        if may_win::<T, MAX>(value, self.value) && !is_nan(if NAN == PROPAGATE { self.value } else { value }) {
+        if wins::<T, MAX, NAN>(value, self.value) {
             (self.value, self.position) = (value, position);
         }
     }
@@ -209,8 +216,7 @@ unsafe fn columns<T: Element, const MAX: bool, const NAN: u8>(
             let row = row.wrapping_offset(i as isize * stride);
             for (n, (best, position)) in best.iter_mut().zip(&mut *positions).enumerate() {
                 let value = load(row, n);
-                // A NaN that wins stays, and one that loses does not come.
-                if may_win::<T, MAX>(value, *best) && !is_nan(if NAN == PROPAGATE { *best } else { value }) {
+                if wins::<T, MAX, NAN>(value, *best) {
                     (*best, *position) = (value, start + i as u32);
                 }
             }
@@ -229,12 +235,7 @@ fn for_each_row<T>(first: *const T, reduced: &[LoopDim], mut visit: impl FnMut(*
     let [slower @ .., fastest] = reduced else { return };
     let rows: usize = slower.iter().map(|one| one.size).product();
     for n in 0..rows {
-        let (mut offset, mut left) = (0, n);
-        for one in slower.iter().rev() {
-            offset += (left % one.size) as isize * one.stride;
-            left /= one.size;
-        }
-        if visit(first.wrapping_offset(offset), *fastest, (n * fastest.size) as u32) {
+        if visit(first.wrapping_offset(offset_at(slower, n)), *fastest, (n * fastest.size) as u32) {
             return;
         }
     }
