@@ -122,7 +122,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
                 let named = const { [&(Names::OF_BOTH[0], I::NAME), &(Names::OF_BOTH[1], I::NAME)] };
                 let to_min = &mut OutputSlices { indices: min.into(), values: lowest.map(Into::into) };
                 let to_max = &mut OutputSlices { indices: max.into(), values: highest.map(Into::into) };
-                self.erased().run(named, &input, [to_min, to_max], self.min.erased.for_several(&input))
+                self.erased().run(named, &input, [to_min, to_max])
             }
             [Places::Partials(min), Places::Partials(max)] => {
                 self.min.erased().check_typed_partials::<I>(&input)?;

@@ -27,28 +27,26 @@ impl ErasedPlan {
         indices: Indices<'_>,
         values: Option<Values<'_>>,
     ) -> Result<(), Error> {
-        let executor = self.for_several(&input);
-        let is_plain = values.is_none() && input.mask.is_none() && executor.is_none();
         // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
-        if is_plain
+        if values.is_none()
+            && input.mask.is_none()
             && self.exec().is_contiguous_row()
             && input.elements.len() >= self.input().required_len()
             && indices.len() >= self.output().required_len()
+            && self.is_undivided(input.executor)
         {
             let (bound, start) = (self.bind(input.elements), self.exec().shape().output.start);
             run_one_output(&bound, start, &mut OutputSlices { indices, values: None });
             return Ok(());
         }
-        Plans::from(self).run([named], &input, [&mut OutputSlices { indices, values }], executor)
+        // (A copy, or a row would wait until the input is in memory.)
+        Plans::from(self).run([named], &{ input }, [&mut OutputSlices { indices, values }])
     }
 
-    /// The executor, unless the call is one task that does not pause.
+    /// Whether a call is one task that does not pause.
     #[inline(always)]
-    pub(crate) fn for_several<'e>(&self, input: &ErasedInput<'e>) -> Option<&'e dyn Executor> {
-        let pauses = |executor: &dyn Executor| self.exec().may_pause() && executor.pause().is_some();
-        let is_plain =
-            |executor: &dyn Executor| self.exec().is_one_task(executor.min_task_bytes()) && !pauses(executor);
-        input.executor.filter(|executor| !is_plain(*executor))
+    fn is_undivided(&self, executor: Option<&dyn Executor>) -> bool {
+        executor.is_none_or(|executor| self.exec().is_undivided(executor))
     }
 
     /// Checks the lengths of slices.
@@ -134,8 +132,7 @@ impl<'a> Plans<'a, 2> {
         mut to: [UntypedPlaces<'_>; 2],
     ) -> Result<(), Error> {
         if to.iter().all(|to| !to.are_partial) {
-            let executor = self.plans[0].for_several(&input);
-            return self.run(named, &input, to.each_mut().map(|to| &mut to.slices), executor);
+            return self.run(named, &input, to.each_mut().map(|to| &mut to.slices));
         }
         for ((plan, to), named) in self.plans.into_iter().zip(&to).zip(named) {
             if to.are_partial {
@@ -153,26 +150,24 @@ impl<'a> Plans<'a, 2> {
             if are_partial {
                 plan.run_packed(named, &input, slices)
             } else {
-                Plans::from(plan).run([named], &input, [&mut slices], plan.for_several(&input))
+                Plans::from(plan).run([named], &input, [&mut slices])
             }
         })
     }
 }
 
 impl<'a, const N: usize> Plans<'a, N> {
-    /// Writes indices, and values if there are any, with the executor of a call that is several tasks. That all slices
-    /// are long enough is checked before one is written.
+    /// Writes indices, and values if there are any. That all slices are long enough is checked before one is written.
     #[inline(always)]
     pub(super) fn run(
         self,
         named: [&Named; N],
         input: &ErasedInput<'_>,
         slices: [&mut OutputSlices<'_>; N],
-        executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
         match input.mask {
-            None => self.run_outlined(named, input.elements, slices, executor),
-            Some(mask) => self.run_masked(named, input.elements, mask, slices, executor),
+            None => self.run_outlined(named, input, slices),
+            Some(mask) => self.run_masked(named, input, mask, slices),
         }
     }
 
@@ -181,12 +176,11 @@ impl<'a, const N: usize> Plans<'a, N> {
     fn run_outlined(
         self,
         named: [&Named; N],
-        elements: ElementsRef<'_>,
+        input: &ErasedInput<'_>,
         slices: [&mut OutputSlices<'_>; N],
-        executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
-        if self.check(named, elements, &slices)? {
-            run(self.bind(elements), slices, executor);
+        if self.check(named, input.elements, &slices)? {
+            run(self.bind(input.elements), slices, input.executor);
         }
         Ok(())
     }
@@ -196,18 +190,18 @@ impl<'a, const N: usize> Plans<'a, N> {
     fn run_masked(
         self,
         named: [&Named; N],
-        elements: ElementsRef<'_>,
+        input: &ErasedInput<'_>,
         mask: Mask<'_>,
         slices: [&mut OutputSlices<'_>; N],
-        executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
+        let ErasedInput { elements, executor, .. } = *input;
         let (plan, has_outputs) = (self.plans[0], self.check(named, elements, &slices)?);
         let mask = mask.places(plan.input())?;
         if !has_outputs {
             return Ok(());
         }
         let (fill, isa) = (plan.fill(), plan.isa());
-        let first_nothing = match plan.first_of_row(&mask).filter(|_| executor.is_none()) {
+        let first_nothing = match plan.first_of_row(&mask).filter(|_| plan.is_undivided(executor)) {
             Some(first) => self.run_row(elements, (&CallMask::new(mask, isa, fill.unwrap_or(0)), first), slices),
             None => self.search(elements, Some(mask), fill.unwrap_or(0), |search| run(search, slices, executor)),
         };
@@ -262,7 +256,7 @@ impl<'a, const N: usize> Plans<'a, N> {
                 slices.values.iter_mut().for_each(|values| values.clear(0, outputs, steps[1]));
             }
         } else {
-            let (slices, executor) = (slices.each_mut(), plan.for_several(input));
+            let (slices, executor) = (slices.each_mut(), input.executor);
             self.search(input.elements, mask, -1, |search| run_packed(search, slices, steps, executor));
         }
         Ok(())

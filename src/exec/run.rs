@@ -26,6 +26,7 @@ pub(crate) fn run<const N: usize>(
     executor: Option<&dyn Executor>,
 ) {
     let plan = search.plan();
+    let executor = executor.filter(|executor| !plan.is_undivided(*executor));
     let is_near = N == 1 || search.both.is_some() || plan.working_set() == WorkingSet::L2;
     if executor.is_none() && plan.has_one_output() && is_near {
         return run_one(&search, plan.shape().output.start, slices);
@@ -47,7 +48,7 @@ pub(crate) fn run_packed<const N: usize>(
     executor: Option<&dyn Executor>,
 ) {
     let plan = search.plan();
-    if N == 1 && executor.is_none() && plan.has_one_output() {
+    if N == 1 && plan.has_one_output() && executor.is_none_or(|executor| plan.is_undivided(executor)) {
         return run_one(&search, 0, slices);
     }
     let packed = &plan.packed(steps);

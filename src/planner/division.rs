@@ -122,8 +122,7 @@ impl ExecPlan {
     }
 
     /// Whether there may be any.
-    #[inline(always)]
-    pub(crate) fn may_pause(&self) -> bool {
+    pub(super) fn may_pause(&self) -> bool {
         self.input_bytes() >= PAUSE_BYTES
     }
 

@@ -10,7 +10,7 @@ use super::nest::count;
 use super::select::{PlanIsa, Prefer256Bit, Selection};
 use crate::layout::{AxisSet, Window};
 use crate::mask::MaskPlaces;
-use crate::{AxisDirection, DataType, Isa, Layout, NanPolicy, ReduceFunction};
+use crate::{AxisDirection, DataType, Executor, Isa, Layout, NanPolicy, ReduceFunction};
 use argreduce_kernels::{Kernel, LoopDim, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
 use std::ops::Range;
 
@@ -19,8 +19,9 @@ use std::ops::Range;
 pub(crate) struct ExecPlan {
     shape: CollapsedShape,
     input_bytes: usize,
-    /// Half of that: what each of two tasks would read. (To halve it for each call would be an instruction more.)
-    half_input_bytes: usize,
+    /// With an executor that asks for more bytes than that for a task, a call is one task, and does not pause: half of
+    /// the input's, which each of two tasks would read. (One number, because every call compares it.)
+    undivided_above: usize,
     reduction_len: usize,
     element_bytes: usize,
     /// What runs, and which it is. (One tuple would be moved in pieces, and wait for them.)
@@ -40,7 +41,7 @@ impl ExecPlan {
     pub(crate) const EMPTY: ExecPlan = ExecPlan {
         shape: CollapsedShape::EMPTY,
         input_bytes: 0,
-        half_input_bytes: 0,
+        undivided_above: 0,
         reduction_len: 0,
         element_bytes: 0,
         kernel: None,
@@ -96,7 +97,7 @@ impl ExecPlan {
         (self.reduction_len, self.element_bytes) = (reduction_len, element.size());
         self.writer = OutputWriter::of(isa.widest)?;
         self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
-        self.half_input_bytes = self.input_bytes / 2;
+        self.undivided_above = if self.may_pause() { usize::MAX } else { self.input_bytes / 2 };
         self.working_set = tuning.working_set(self.input_bytes.min(select.span_bytes()));
         if let Some(which) = select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.working_set, element)) {
             (self.isa, self.strategy) = which;
@@ -120,10 +121,18 @@ impl ExecPlan {
         self.input_bytes
     }
 
-    /// Whether a call is one task, whatever its width.
+    /// Whether a call on an executor is one task, whatever its width, and does not pause.
     #[inline(always)]
-    pub(crate) fn is_one_task(&self, min_task_bytes: usize) -> bool {
-        self.half_input_bytes < min_task_bytes
+    pub(crate) fn is_undivided(&self, executor: &dyn Executor) -> bool {
+        executor.min_task_bytes() > self.undivided_above || self.is_large_undivided(executor)
+    }
+
+    /// As [`ExecPlan::is_undivided`], of a call that may be divided, or may pause.
+    #[cold]
+    #[inline(never)]
+    fn is_large_undivided(&self, executor: &dyn Executor) -> bool {
+        let is_one_task = self.input_bytes / 2 < executor.min_task_bytes();
+        is_one_task && !(self.may_pause() && executor.pause().is_some())
     }
 
     /// How many elements are visited for each output, or for each partial answer where there are split loops: no more
