@@ -168,6 +168,11 @@ impl Kernel {
         }
     }
 
+    /// The type of elements that it is for: of bytes that are compared as bools, `bool`.
+    pub fn data_type(&self) -> DataType {
+        self.element
+    }
+
     /// How many elements a row has at most of which it takes inputs under masks, in the direction of memory.
     pub fn max_masked_row_len(&self) -> usize {
         self.masked.filter(|masked| masked.is_of_rows).map_or(0, |masked| masked.lens[1])

@@ -53,7 +53,7 @@ pub(crate) fn run_masked_row(
 fn find<B: Bits>(bound: &BoundPlan<'_>, kernel: &'static Kernel, mask: &CallMask<'_>, first: usize) -> Option<u32> {
     let (shape, data_type) = (bound.plan().shape(), bound.input().data_type());
     let (start, len) = (shape.input.start, shape.input.first().size);
-    let (loser, unbeatable) = (Loser::<B>::of(data_type, bound.order()), unbeatable_key(data_type, bound.order()));
+    let (loser, unbeatable) = (Loser::<B>::of(data_type, bound.order()), unbeatable_key(bound));
     let mut buffer = Buffer::new();
     let (mut best, mut at) = (None, 0);
     while at < len {

@@ -19,7 +19,7 @@ use super::slices::OutputSlices;
 use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, for_each_tile};
 use super::write::split_last;
 use crate::planner::{CollapsedShape, MAX_MASKED_OUTPUTS, count};
-use crate::{DataType, Element, NanPolicy, ReduceFunction};
+use crate::{Element, NanPolicy, ReduceFunction};
 use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_element_type};
 use std::array;
 use std::mem::MaybeUninit;
@@ -170,12 +170,12 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
         // Those read each best element again: soon enough for it to be near.
         Strategy::Rows | Strategy::SegmentedRows => {
             let near = NEAR_BYTES / (plan.reduction_len() * plan.element_bytes());
-            near.clamp(if unbeatable_key(T::DATA_TYPE, bound.order()).is_some() { 1 } else { MIN_READ_OUTPUTS }, TILE)
+            near.clamp(if unbeatable_key(bound).is_some() { 1 } else { MIN_READ_OUTPUTS }, TILE)
         }
         _ => TILE,
     };
     let (mut positions, mut values) = ([MaybeUninit::uninit(); TILE], [MaybeUninit::<T>::uninit(); TILE]);
-    for_each_unsettled::<T>(bound, shape, |_| max_outputs, with_best, &mut |walk, tile, with_best| {
+    for_each_unsettled(bound, shape, |_| max_outputs, with_best, &mut |walk, tile, with_best| {
         let values = &mut values[..tile.outputs()];
         // SAFETY: the caller promises the loops, and what a bound plan reaches are elements of the input, for whose
         // size its kernel is. Positions count what is chosen from, as that of the plan (`limit_reduction`).
@@ -208,7 +208,7 @@ unsafe fn find_best_there<T: Element>(
     let mut find_all = |search, with_best: &mut WithBest<'_>| {
         let mut has_any_lost = false;
         let max_outputs = |walk: &_| bound.plan().masked_outputs(walk);
-        for_each_unsettled::<T>(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
+        for_each_unsettled(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
             let (positions, values) = (&mut positions[..tile.outputs()], &mut values[..tile.outputs()]);
             // SAFETY: the caller's promise.
             let (positions, values, has_lost) =
@@ -230,14 +230,14 @@ unsafe fn find_best_there<T: Element>(
 type FindTile<'a> = dyn FnMut(&CollapsedShape, &OutputTile, &mut WithBest<'_>) + 'a;
 
 /// Calls a function for each tile of a shape, in the order of memory, but for those that cannot have anything better.
-fn for_each_unsettled<T: Element>(
+fn for_each_unsettled(
     bound: &BoundPlan<'_>,
     shape: &CollapsedShape,
     max_outputs: impl Fn(&CollapsedShape) -> usize,
     with_best: &mut WithBest<'_>,
     find: &mut FindTile<'_>,
 ) {
-    let (walk, unbeatable) = (shape.in_memory_order(), unbeatable_key(T::DATA_TYPE, bound.order()));
+    let (walk, unbeatable) = (shape.in_memory_order(), unbeatable_key(bound));
     for_each_tile(&walk, max_outputs(&walk), &mut |tile| {
         let mut is_settled = false;
         if let Some(unbeatable) = unbeatable {
@@ -253,8 +253,11 @@ fn for_each_unsettled<T: Element>(
 }
 
 /// The key of what nothing is better than, of types that often have it: NaN where that wins, or an end of a short type.
-pub(super) fn unbeatable_key(data_type: DataType, (function, policy): Order) -> Option<i64> {
-    with_element_type!(data_type, T => match T::ANY_NAN {
+/// Bytes that are bools end at 1.
+pub(super) fn unbeatable_key(bound: &BoundPlan<'_>) -> Option<i64> {
+    let (_, _, kernel) = bound.kernel()?;
+    let (function, policy) = bound.order();
+    with_element_type!(kernel.data_type(), T => match T::ANY_NAN {
         Some(nan) if policy == NanPolicy::Propagate => Some(key(function, policy, nan)),
         _ if size_of::<T>() > 1 => None,
         _ if function == ReduceFunction::ArgMax => Some(key(function, policy, T::HIGHEST)),
@@ -273,7 +276,7 @@ pub(super) struct Settled {
 impl Settled {
     pub(super) fn new(bound: &BoundPlan<'_>) -> Self {
         let is_one = bound.plan().shape().kept_dims().is_empty();
-        let unbeatable = if is_one { unbeatable_key(bound.input().data_type(), bound.order()) } else { None };
+        let unbeatable = if is_one { unbeatable_key(bound) } else { None };
         Settled { unbeatable, rank: AtomicUsize::new(usize::MAX) }
     }
 
@@ -437,7 +440,7 @@ mod tests {
                 .filter(|strategy| *strategy != Strategy::NarrowColumns && takes(&shape, *strategy, lanes));
             for strategy in strategies {
                 let (mut found, mut values) = (vec![99_usize; expected.len()], vec![9.0; expected.len()]);
-                let kernel = kernel_of(DataType::F32, Isa::detect(), strategy, function, policy).unwrap();
+                let kernel = kernel_of(crate::DataType::F32, Isa::detect(), strategy, function, policy).unwrap();
                 let slices =
                     &mut OutputSlices { indices: found[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
                 let exec = plan.exec().with_kernel(shape, (Isa::detect(), strategy, kernel));
