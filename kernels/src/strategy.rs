@@ -73,7 +73,7 @@ const MAX_SHUFFLED_STEP: usize = 4;
 
 /// The fewest elements for which those shuffles pay: shorter rows are faster side by side. See
 /// docs/tuning.md#min_segment_len.
-const MIN_SHUFFLED_LEN: usize = 256;
+const MIN_SHUFFLED_LEN: usize = 192;
 
 /// Vectors that the rows of narrow columns lie side by side in. Not measured.
 pub(crate) const NARROW_VECTORS: usize = 2;

@@ -3,6 +3,7 @@
 
 use super::call::{find_both_in_row, find_in_row};
 use super::input::{ElementsRef, Order};
+use super::search::is_worth;
 use crate::planner::MAX_SCALAR_LEN;
 use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::{BothKernel, Kernel, Strategy, both_kernel_of, key, with_element_type};
@@ -64,7 +65,7 @@ pub(crate) fn find_both_in_slice<T: Element>(
     if elements.len() > MAX_SCALAR_LEN {
         let kept = &SLICE_KERNELS_OF_BOTH[T::DATA_TYPE.ordinal()][policy.ordinal()];
         let kernel = kept.get_or_init(|| both_kernel_of(T::DATA_TYPE, isa(), policy));
-        if let Some(kernel) = kernel.filter(|kernel| elements.len() >= kernel.min_row_len()) {
+        if let Some(kernel) = kernel.filter(|&kernel| is_worth(kernel, T::DATA_TYPE, elements.len())) {
             // SAFETY: a kernel for `T` alone is kept there.
             return Some(unsafe { find_both_in_row(kernel, elements) }.map(|position| position as usize));
         }

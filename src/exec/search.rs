@@ -17,7 +17,19 @@ pub(crate) fn both_kernel(plan: &ExecPlan, data_type: DataType, policy: NanPolic
     if shape.is_split() || !are_rows {
         return None;
     }
-    both_kernel_of(data_type, isa, policy).filter(|kernel| size >= kernel.min_row_len())
+    both_kernel_of(data_type, isa, policy).filter(|&kernel| is_worth(kernel, data_type, size))
+}
+
+/// Whether a row is so long that the kernel for both is faster than that of one function and then that of the other.
+/// See docs/performance.md#both-at-once.
+pub(super) fn is_worth(kernel: BothKernel, data_type: DataType, len: usize) -> bool {
+    let fewest = match data_type.size() {
+        1 => 16 << 10,
+        2 => 2 << 10,
+        4 => 768,
+        _ => 512,
+    };
+    len >= fewest.max(kernel.min_row_len())
 }
 
 /// What a call answers: a bound plan, or two that differ in their order alone, of the same input.
