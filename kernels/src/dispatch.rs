@@ -212,7 +212,7 @@ pub fn kernel_of(
     }))
 }
 
-/// What merges partial answers, or `None` where the ISA is not available: values of a type, and indices of so many
+/// What merges partial answers, or `None` as in [`kernel_of`]: values of a type, and indices of so many
 /// bytes, where all bits set say that nothing was seen. Of values that tie, the smaller index wins, or if `last`, the
 /// larger one.
 ///
@@ -239,7 +239,7 @@ pub fn merger(
     last: bool,
 ) -> Option<Merger> {
     assert!(matches!(index_bytes, 1 | 2 | 4 | 8), "indices of {index_bytes} bytes");
-    if !isa.is_available() {
+    if !isa.is_available() || !element.has_kernels() {
         return None;
     }
     let is_reversed = policy == NanPolicy::Ignore;
@@ -247,6 +247,9 @@ pub fn merger(
     with_isa!(isa, S => Merger {
         is_reversed,
         rank: with_element_type!(element, T => {
+            if const { !T::DATA_TYPE.has_kernels() } {
+                return None;
+            }
             type Pod = <T as Element>::Pod;
             // Floats have an order of their own, in which there is nothing to flip. Of integers, there would be more
             // code than it gains.
@@ -269,7 +272,7 @@ pub fn merger(
                 merge::enter::<Take, Shared<S, I, false, PROPAGATE>>
             }
         }),
-        select_values: with_bits!(element.size(), B => merge::enter::<Select, Shared<S, B, true, PROPAGATE>>),
+        select_values: with_element_bits!(element.size(), B => merge::enter::<Select, Shared<S, B, true, PROPAGATE>>),
         select_indices: with_bits!(index_bytes, I => merge::enter::<Select, Shared<S, I, true, PROPAGATE>>),
         sizes: [element.size(), index_bytes],
         group_len: isa.vector_bytes(),
@@ -353,7 +356,7 @@ pub fn both_kernel_of(element: DataType, isa: Isa, policy: NanPolicy) -> Option<
     }
     with_element_type!(element, T => with_isa!(isa, S => {
         // Whoever has no vectors but arrays does not gain enough for the code.
-        if const { !T::DATA_TYPE.has_kernels() || !S::TUNING.has_instructions } {
+        if const { !T::DATA_TYPE.has_kernels() || !S::TUNING.has_special_cases() } {
             return None;
         }
         Some(match policy {
@@ -400,6 +403,9 @@ pub(crate) use with_isa;
 
 /// Whether rows have an [order of their own](by_strategy).
 const fn has_specialized_rows<S: Simd, T: Element>() -> bool {
+    if S::TUNING.has_small_code && T::ANY_NAN.is_none() {
+        return false;
+    }
     S::TUNING.has_instructions && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
 }
 
@@ -450,14 +456,17 @@ where
             columns::GatheredColumns::enter::<OfColumns<S, T, MAX, NAN>>
         }
     };
-    let of_row: OfRow = if const { S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>() } {
+    let of_row: OfRow = if const {
+        S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>()
+            || S::TUNING.has_small_code && has_specialized_rows::<S, T>()
+    } {
         rows::SingleRow::enter::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     } else {
         rows::SingleRow::enter::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     };
     let masked = match strategy {
         // Copies serve the others.
-        _ if const { rows::is_one_search::<S>() } => None,
+        _ if const { S::TUNING.has_small_code } => None,
         Strategy::Rows => Some(
             const {
                 &MaskedKernel {

@@ -23,7 +23,7 @@ pub(crate) unsafe fn read_values(
     outputs: Outputs<'_>,
     written: Written,
 ) {
-    with_bits!(element.size(), B => {
+    with_element_bits!(element.size(), B => {
         let lost = match written {
             Written::All => return,
             Written::Nothing => None,

@@ -20,7 +20,7 @@ use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, for_eac
 use super::write::split_last;
 use crate::planner::{CollapsedShape, MAX_MASKED_OUTPUTS, count};
 use crate::{DataType, Element, NanPolicy, ReduceFunction};
-use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_element_type};
+use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_reduced_type};
 use std::array;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -149,7 +149,7 @@ pub(super) unsafe fn find_best(
     shape: &CollapsedShape,
     with_best: &mut WithBest<'_>,
 ) {
-    with_element_type!(bound.input().data_type(), T => {
+    with_reduced_type!(bound.input().data_type(), T => {
         // SAFETY: the caller's promise.
         unsafe {
             match mask {
@@ -254,7 +254,7 @@ fn for_each_unsettled<T: Element>(
 
 /// The key of what nothing is better than, of types that often have it: NaN where that wins, or an end of a short type.
 pub(super) fn unbeatable_key(data_type: DataType, (function, policy): Order) -> Option<i64> {
-    with_element_type!(data_type, T => match T::ANY_NAN {
+    with_reduced_type!(data_type, T => match T::ANY_NAN {
         Some(nan) if policy == NanPolicy::Propagate => Some(key(function, policy, nan)),
         _ if size_of::<T>() > 1 => None,
         _ if function == ReduceFunction::ArgMax => Some(key(function, policy, T::HIGHEST)),

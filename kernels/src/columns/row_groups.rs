@@ -21,7 +21,7 @@ pub(super) const fn is_row_blocked<O: ArgOrder>(rows: usize) -> bool {
 /// Whether any number of rows is. None is, if that would be more than a lane can count: so never for 8-bit lanes.
 #[inline(always)]
 pub(super) const fn has_row_groups<O: ArgOrder>() -> bool {
-    O::Simd::TUNING.has_instructions && min_blocked_rows::<O>() < O::Simd::MAX_INDEX as usize
+    O::Simd::TUNING.has_special_cases() && min_blocked_rows::<O>() < O::Simd::MAX_INDEX as usize
 }
 
 /// The fewest rows that are worth the search in the end.

@@ -13,6 +13,7 @@ use crate::memory::args::KernelArgs;
 use crate::order::ArgOrder;
 use crate::outputs::{Outputs, TypedOutputs, Written};
 use crate::simd::ops::SimdOps;
+use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
 
@@ -39,7 +40,7 @@ impl<O: ArgOrder> KernelImpl<O> for Columns {
             reduce(order, rows.one_segment(), outputs, distance, is_row_blocked, state).has_lost
         } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
             reduce_panels::<O, TILE_VECTORS>(order, rows, schedule, outputs)
-        } else if const { has_tiles::<O>() } && width > O::Simd::LANES {
+        } else if const { has_tiles::<O>() && O::Simd::TUNING.has_special_cases() } && width > O::Simd::LANES {
             // Two vectors side by side are faster than one after another.
             reduce_panels::<O, 2>(order, rows, schedule, outputs)
         } else {
