@@ -401,6 +401,13 @@ macro_rules! with_isa {
 }
 pub(crate) use with_isa;
 
+/// The token of vectors that every machine of the target has.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(crate) type Everywhere = crate::simd::portable::Portable<16>;
+/// The token of vectors that every machine of the target has.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) type Everywhere = crate::simd::wasm::Simd128;
+
 /// Whether rows have an [order of their own](by_strategy).
 const fn has_specialized_rows<S: Simd, T: Element>() -> bool {
     if S::TUNING.has_small_code && T::ANY_NAN.is_none() {

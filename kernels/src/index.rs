@@ -1,11 +1,10 @@
 //! From the positions that kernels find to indices, as wide as the caller wants them. Knows nothing of strategies,
 //! orders and element types.
 
-use crate::dispatch::{Isa, with_isa};
+use crate::dispatch::{Everywhere, Isa, with_isa};
 use crate::memory::args::LoopDim;
 use crate::positions::Position;
 use crate::scatter::{self, PackedRows, ScatterLoops};
-use crate::simd::Everywhere;
 use crate::simd::token::Simd;
 use crate::simd::transpose::TransposeOps;
 use core::ops::Range;

@@ -7,8 +7,7 @@
 //!     for each vector of the group: copy = select(its part of those, vector, fill)
 //! ```
 
-use crate::dispatch::{Isa, with_isa};
-use crate::simd::Everywhere;
+use crate::dispatch::{Everywhere, Isa, with_isa};
 use crate::simd::ops::{ByteMaskOps, EQ, SimdOps};
 use crate::simd::token::SimdOp;
 use core::hint::select_unpredictable;

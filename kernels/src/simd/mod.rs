@@ -73,13 +73,6 @@ pub(crate) mod transpose;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) mod wasm;
 
-/// The token of vectors that every machine of the target has.
-#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-pub(crate) type Everywhere = portable::Portable<16>;
-/// The token of vectors that every machine of the target has.
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub(crate) type Everywhere = wasm::Simd128;
-
 /// Bits as another type: [`bytemuck::cast`], but always a part of its caller.
 #[inline(always)]
 pub(crate) fn cast<A: Pod, B: Pod>(a: A) -> B {

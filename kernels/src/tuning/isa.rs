@@ -21,9 +21,9 @@ pub(crate) struct IsaTuning {
     /// - long rows in L2 [may be prefetched](super::table::PrefetchTuning::l2_distance_bytes): loads that are not in L1
     ///   are in the way of what could run.
     pub(crate) has_few_registers: bool,
-    /// Whether code is to be small: where it is sent to whoever reads a page. Then rows against the direction of memory,
-    /// and those longer than one segment, take one search, that of [segments](crate::rows::SegmentedRows); and there are
-    /// [no special cases](IsaTuning::has_special_cases).
+    /// Whether code is to be small: where it is sent to whoever reads a page. Then rows against memory,
+    /// and those longer than one segment, take one search, that of [segments](crate::rows::SegmentedRows); and there
+    /// are [no special cases](IsaTuning::has_special_cases).
     pub(crate) has_small_code: bool,
 }
 
