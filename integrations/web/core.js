@@ -18,7 +18,7 @@ const TYPES = [
 const INDEX_TYPES = ["u8", "u16", "i32", "u32", "i64", "u64"];
 const FUNCTIONS = ["argmin", "argmax", "argminmax"];
 const NO_OPTIONS = Object.freeze({});
-const OPTIONS = ["axis", "keepDims", "selectLast", "nan", "indexType", "where", "values", "fill", "isa"];
+const OPTIONS = ["axis", "keepDims", "selectLast", "nan", "indexType", "where", "values", "fill", "out", "isa"];
 
 /** The words of a `Call` of `src/lib.rs`. */
 const MOST_AXES = 9;
@@ -211,6 +211,7 @@ class Allocation {
     #place;
     #type;
     #length;
+    #view;
     shape;
     type;
 
@@ -228,7 +229,9 @@ class Allocation {
 
     get array() {
         if (this.#place === 0) throw new TypeError("the array was freed");
-        return new this.#type(this.#module.buffer, this.#place, this.#length);
+        // A new one only where memory has grown: to make one takes a tenth of a small call.
+        if (this.#view?.buffer !== this.#module.buffer) this.#view = new this.#type(this.#module.buffer, this.#place, this.#length);
+        return this.#view;
     }
 
     free() {
@@ -258,11 +261,48 @@ function copied(module, array, what) {
     return place;
 }
 
-/** A copy of what a call found, which is given back when it ends. */
-function taken(module, place, type, length) {
+/** A copy of what a call found, in an array of the caller's if there is one; the place is given back when the call ends. */
+function taken(module, place, type, length, out) {
     module.keep(place, length * type.BYTES_PER_ELEMENT);
     const first = place / type.BYTES_PER_ELEMENT;
-    return module.view(type).slice(first, first + length);
+    const view = module.view(type);
+    if (out === undefined) return view.slice(first, first + length);
+    if (length > 1) out.set(view.subarray(first, first + length));
+    else if (length === 1) out[0] = view[first];
+    return out;
+}
+
+/** An array that is written to: one of a type, and attached. Its length is looked at once it is known how many outputs there are. */
+function checkOut(what, array, type) {
+    if (typeOf(array) < 0 || tagOf.call(array) !== type.name) {
+        throw new TypeError(`${what} is ${shown(array)}: it has to be a ${type.name}`);
+    }
+    checkAttached(what, array);
+}
+
+/** The arrays that a call writes to, in the order in which it finds them; none where the caller has none. */
+function checkedOuts(name, out, indexArray, valueArray) {
+    if (out === undefined) return NO_OUTS;
+    if (typeof out !== "object" || out === null) throw new TypeError(`out is ${shown(out)}: it has to be an object, as an answer is`);
+    const outs = name === "argminmax" ? [["out.min", out.min], ["out.max", out.max]] : [["out", out]];
+    return outs.map(([what, one]) => {
+        if (typeof one !== "object" || one === null) throw new TypeError(`${what} is ${shown(one)}: it has to be an object, as an answer is`);
+        checkOut(`${what}.indices`, one.indices, indexArray);
+        if (valueArray !== undefined) checkOut(`${what}.values`, one.values, valueArray);
+        else if (one.values !== undefined) throw new TypeError(`${what}.values is there, and values are not asked for`);
+        return { what, indices: one.indices, values: one.values };
+    });
+}
+
+const NO_OUTS = Object.freeze([undefined, undefined]);
+
+/** How many outputs there are. */
+function outputCount(shape, axes) {
+    let count = 1;
+    for (let axis = 0; axis < shape.length; axis++) {
+        if (!axes.includes(axis) && !axes.includes(axis - shape.length)) count *= shape[axis];
+    }
+    return count;
 }
 
 /** The sizes of the outputs. */
@@ -279,7 +319,7 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         const names = TYPES.map(([, name]) => name).join(", ");
         throw new TypeError(`array is ${shown(array)}: choose from ${names}, Uint8ClampedArray`);
     }
-    const { axis, keepDims = false, selectLast = false, nan = "propagate", indexType = "u32", where, values = false, fill, isa } = options;
+    const { axis, keepDims = false, selectLast = false, nan = "propagate", indexType = "u32", where, values = false, fill, out, isa } = options;
     checkAttached("array", array);
     const length = checkedShape(shape);
     if (length !== array.length) {
@@ -294,6 +334,20 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         if (typeOf(where) !== 3) throw new TypeError(`where is ${shown(where)}: it has to be a Uint8Array, in which 0 is not there`);
         checkAttached("where", where);
         if (where.length !== length) throw new RangeError(`where has ${where.length} elements, and array has ${length}`);
+    }
+    const indexArray = arrayOf(BY_NAME.get(indexType));
+    // (Not the array's own constructor: node's buffers are not copied by `slice`.)
+    const valueArray = !values ? undefined : tagOf.call(array) === "Uint8ClampedArray" ? Uint8ClampedArray : arrayOf(dataType);
+    const outs = checkedOuts(name, out, indexArray, valueArray);
+    if (outs !== NO_OUTS) {
+        const count = outputCount(shape, axes);
+        for (const { what, ...arrays } of outs) {
+            for (const [part, given] of Object.entries(arrays)) {
+                if (given !== undefined && given.length !== count) {
+                    throw new RangeError(`${what}.${part} has ${given.length} elements, and there are ${count} outputs`);
+                }
+            }
+        }
     }
 
     const bytes = array.byteLength;
@@ -326,12 +380,9 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         call = module.words;
         if (call[CALL.errorBytes] > 0) throw new RangeError(errorOf(module));
         const outputs = call[CALL.outputs];
-        const indexArray = arrayOf(call[CALL.indexType]);
-        // (Not the array's own constructor: node's buffers are not copied by `slice`.)
-        const valueArray = tagOf.call(array) === "Uint8ClampedArray" ? Uint8ClampedArray : arrayOf(dataType);
         const found = (n) => ({
-            indices: taken(module, call[CALL.indices + n], indexArray, outputs),
-            values: values ? taken(module, call[CALL.values + n], valueArray, outputs) : undefined,
+            indices: taken(module, call[CALL.indices + n], indexArray, outputs, outs[n]?.indices),
+            values: values ? taken(module, call[CALL.values + n], valueArray, outputs, outs[n]?.values) : undefined,
             shape: outputShape(shape, axes, keepDims),
         });
         return name === "argminmax" ? { min: found(0), max: found(1) } : found(0);

@@ -7,7 +7,7 @@ use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::mask::InputMask;
 use crate::merge::{self, Merger, Rank, Select, Take};
 use crate::order::both::BothWith;
-use crate::order::elements::{Masked, OfColumns, OrderFactory, Shared, Specialized};
+use crate::order::elements::{Masked, OfColumns, OfRows, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
@@ -410,9 +410,6 @@ pub(crate) type Everywhere = crate::simd::wasm::Simd128;
 
 /// Whether rows have an [order of their own](by_strategy).
 const fn has_specialized_rows<S: Simd, T: Element>() -> bool {
-    if S::TUNING.has_small_code && T::ANY_NAN.is_none() {
-        return false;
-    }
     S::TUNING.has_instructions && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
 }
 
@@ -424,6 +421,7 @@ fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: St
 where
     Specialized<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Shared<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    OfRows<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     OfColumns<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
     Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
@@ -441,6 +439,7 @@ const fn kernel<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: S
 where
     Specialized<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Shared<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    OfRows<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     OfColumns<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
     Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
@@ -450,11 +449,17 @@ where
         return Kernel { of_args, of_row, masked: None, element: T::DATA_TYPE };
     }
     let of_args: OfArgs<()> = match strategy {
+        Strategy::Rows if const { S::TUNING.has_small_vectors() && has_specialized_rows::<S, T>() } => {
+            rows::RowKernel::enter_by::<OfRows<S, T, MAX, NAN>, OfColumns<S, T, MAX, NAN>>
+        }
         Strategy::Rows if const { has_specialized_rows::<S, T>() } => {
             rows::RowKernel::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
         }
         Strategy::Rows => rows::RowKernel::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, MAX, NAN>>,
+        Strategy::SegmentedRows if const { S::TUNING.has_small_vectors() } => {
+            rows::SegmentedRows::enter::<OfColumns<S, T, MAX, NAN>>
+        }
         Strategy::SegmentedRows => rows::SegmentedRows::enter::<Shared<S, T, MAX, NAN>>,
         Strategy::NarrowColumns if const { S::TUNING.has_instructions } || cfg!(wide_portable) => {
             columns::NarrowColumns::enter::<OfColumns<S, T, MAX, NAN>>
@@ -463,10 +468,9 @@ where
             columns::GatheredColumns::enter::<OfColumns<S, T, MAX, NAN>>
         }
     };
-    let of_row: OfRow = if const {
-        S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>()
-            || S::TUNING.has_small_code && has_specialized_rows::<S, T>()
-    } {
+    let of_row: OfRow = if const { S::TUNING.has_small_vectors() && has_specialized_rows::<S, T>() } {
+        rows::SingleRow::enter::<OfRows<S, T, MAX, NAN>, OfColumns<S, T, MAX, NAN>>
+    } else if const { S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>() } {
         rows::SingleRow::enter::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     } else {
         rows::SingleRow::enter::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>

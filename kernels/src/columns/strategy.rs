@@ -4,7 +4,7 @@
 
 use super::panel::{Panel, Workspace};
 use super::reduce::{ColumnState, has_tiles, reduce, reduce_any};
-use super::row_groups::is_row_blocked;
+use super::row_groups::{has_row_blocked_passes, is_row_blocked};
 use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_ROWS};
 use super::strided_rows::CallRows;
 use super::tile::TILE_VECTORS;
@@ -26,7 +26,8 @@ impl<O: ArgOrder> KernelImpl<O> for Columns {
         // SAFETY: the caller promises all elements of the call, and that lanes and values have their size.
         let (rows, outputs) = unsafe { (CallRows::new(args), outputs.typed()) };
         let (width, fastest) = (args.inner.size, args.innermost_reduced());
-        let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(fastest.size);
+        let is_row_blocked =
+            const { has_row_blocked_passes::<O>() } && width > O::Simd::LANES && is_row_blocked::<O>(fastest.size);
         let geometry = KernelGeometry {
             size: size_of::<O::Lane>(),
             lanes: O::Simd::LANES,

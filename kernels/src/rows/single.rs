@@ -36,7 +36,8 @@ impl SingleRow {
             let row = LoopDim { size: len, stride: 1 };
             let mut position = [0_u32];
             let outputs = Positions::from(&mut position[..]).into();
-            if const { <F::Order as ArgOrder>::Lane::HAS_NAN || has_small_vectors::<F>() } {
+            if const { <F::Order as ArgOrder>::Lane::HAS_NAN || <F::Order as ArgOrder>::Simd::TUNING.has_small_vectors() }
+            {
                 RowKernel::enter_by::<F, B>(&only_row(first, &[row], tuning), (), outputs);
             } else {
                 RowKernel::<false>::enter_any::<B>(&only_row(first, &[row], tuning), (), outputs);
@@ -46,12 +47,6 @@ impl SingleRow {
         // SAFETY: the caller's promise.
         unsafe { find::<F>(first, len, tuning, of_call) }
     }
-}
-
-/// Whether there are vectors, in code that is to be small.
-const fn has_small_vectors<F: OrderFactory<Order: ArgOrder>>() -> bool {
-    let tuning = &<F::Order as ArgOrder>::Simd::TUNING;
-    tuning.has_instructions && tuning.has_small_code
 }
 
 /// Of a call of one row.

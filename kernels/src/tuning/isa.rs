@@ -33,6 +33,11 @@ impl IsaTuning {
     pub(crate) const fn has_special_cases(&self) -> bool {
         self.has_instructions && !self.has_small_code
     }
+
+    /// Whether there are instructions, in code that is to be small. Then rows know the NaN policy at run time alone.
+    pub(crate) const fn has_small_vectors(&self) -> bool {
+        self.has_instructions && self.has_small_code
+    }
 }
 
 /// Whether the compiler makes vectors of arrays: whether the target has some that it may use for all code. Elsewhere
