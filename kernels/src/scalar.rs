@@ -93,8 +93,8 @@ fn may_win<T: PartialOrd, const MAX: bool>(value: T, best: T) -> bool {
     if MAX { !(value <= best) } else { !(value >= best) }
 }
 
-/// Whether one is better than the best so far: a NaN that wins stays, and one that loses does not come. (Both are looked
-/// at, so that there is no branch between them.)
+/// Whether one is better than the best so far: a NaN that wins stays, and one that loses does not come. (No branch is
+/// between both tests.)
 #[inline(always)]
 fn wins<T: PartialOrd + Copy, const MAX: bool, const NAN: u8>(value: T, best: T) -> bool {
     may_win::<T, MAX>(value, best) & !is_nan(if NAN == PROPAGATE { best } else { value })

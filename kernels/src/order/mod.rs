@@ -109,7 +109,8 @@ pub(crate) trait ArgOrder: Copy {
     /// Whether the largest is the best, by the numbers that lanes hold.
     const IS_MAX: bool;
 
-    /// True where [`ArgOrder::max`] may drop a NaN that should win: the [NaN accumulator](ArgOrder::NanAcc) tells of it.
+    /// True where [`ArgOrder::max`] may drop a NaN that should win: the [NaN accumulator](ArgOrder::NanAcc) tells of
+    /// it.
     const NAN_WINS: bool = false;
     /// True where the maximum of nothing but NaN may have to be [`ArgOrder::identity`], which may be a number that is
     /// there, too.
