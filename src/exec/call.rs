@@ -137,9 +137,9 @@ impl<'a> KernelCall<'a> {
         let values = match values {
             Some(ValuePlaces(mut values)) => {
                 assert!(values.data_type() == self.input.data_type());
-                // SAFETY: a kernel writes elements there, of the input's type: each was read from it, or is what a
-                // mask fills with.
                 with_element_bits!(values.size(), B => {
+                    // SAFETY: a kernel writes elements there, of the input's type: each was read from it, or is what a
+                    // mask fills with.
                     self.run(Outputs::with_values(places, unsafe { values.places::<B>() }))
                 });
                 Some(values)
