@@ -19,6 +19,7 @@ const INDEX_TYPES = ["u8", "u16", "i32", "u32", "i64", "u64"];
 const FUNCTIONS = ["argmin", "argmax", "argminmax"];
 const NO_OPTIONS = Object.freeze({});
 const OPTIONS = ["axis", "keepDims", "selectLast", "nan", "indexType", "where", "values", "fill", "out", "isa"];
+const KNOWN_OPTIONS = new Set(OPTIONS);
 
 /** The words of a `Call` of `src/lib.rs`. */
 const MOST_AXES = 9;
@@ -113,12 +114,11 @@ function checkAttached(name, array) {
 function checkOptions(options) {
     if (options === NO_OPTIONS) return;
     if (typeof options !== "object" || options === null) throw new TypeError(`options are ${shown(options)}: they have to be an object`);
-    for (const name of Object.keys(options)) oneOf("an option", name, OPTIONS);
-    for (const name of ["keepDims", "selectLast", "values"]) {
-        if (options[name] !== undefined && typeof options[name] !== "boolean") {
-            throw new TypeError(`${name} is ${shown(options[name])}: it has to be true or false`);
-        }
-    }
+    for (const name of Object.keys(options)) if (!KNOWN_OPTIONS.has(name)) oneOf("an option", name, OPTIONS);
+}
+
+function checkBoolean(name, value) {
+    if (typeof value !== "boolean") throw new TypeError(`${name} is ${shown(value)}: it has to be true or false`);
 }
 
 const ALL_AXES = Array.from({ length: MOST_AXES }, (_, rank) => Array.from({ length: rank }, (_, axis) => axis));
@@ -272,29 +272,23 @@ function taken(module, place, type, length, out) {
     return out;
 }
 
-/** An array that is written to: one of a type, and attached. Its length is looked at once it is known how many outputs there are. */
-function checkOut(what, array, type) {
+/** An array that is written to: one of a type, attached, and as long as there are outputs. */
+function checkOut(what, array, type, outputs) {
     if (typeOf(array) < 0 || tagOf.call(array) !== type.name) {
         throw new TypeError(`${what} is ${shown(array)}: it has to be a ${type.name}`);
     }
     checkAttached(what, array);
+    if (array.length !== outputs) throw new RangeError(`${what} has ${array.length} elements, and there are ${outputs} outputs`);
 }
 
-/** The arrays that a call writes to, in the order in which it finds them; none where the caller has none. */
-function checkedOuts(name, out, indexArray, valueArray) {
-    if (out === undefined) return NO_OUTS;
-    if (typeof out !== "object" || out === null) throw new TypeError(`out is ${shown(out)}: it has to be an object, as an answer is`);
-    const outs = name === "argminmax" ? [["out.min", out.min], ["out.max", out.max]] : [["out", out]];
-    return outs.map(([what, one]) => {
-        if (typeof one !== "object" || one === null) throw new TypeError(`${what} is ${shown(one)}: it has to be an object, as an answer is`);
-        checkOut(`${what}.indices`, one.indices, indexArray);
-        if (valueArray !== undefined) checkOut(`${what}.values`, one.values, valueArray);
-        else if (one.values !== undefined) throw new TypeError(`${what}.values is there, and values are not asked for`);
-        return { what, indices: one.indices, values: one.values };
-    });
+/** The arrays that an answer is written to. */
+function checkedOut(what, out, indexArray, valueArray, outputs) {
+    if (typeof out !== "object" || out === null) throw new TypeError(`${what} is ${shown(out)}: it has to be an object, as an answer is`);
+    checkOut(`${what}.indices`, out.indices, indexArray, outputs);
+    if (valueArray !== undefined) checkOut(`${what}.values`, out.values, valueArray, outputs);
+    else if (out.values !== undefined) throw new TypeError(`${what}.values is there, and values are not asked for`);
+    return out;
 }
-
-const NO_OUTS = Object.freeze([undefined, undefined]);
 
 /** How many outputs there are. */
 function outputCount(shape, axes) {
@@ -320,6 +314,9 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         throw new TypeError(`array is ${shown(array)}: choose from ${names}, Uint8ClampedArray`);
     }
     const { axis, keepDims = false, selectLast = false, nan = "propagate", indexType = "u32", where, values = false, fill, out, isa } = options;
+    checkBoolean("keepDims", keepDims);
+    checkBoolean("selectLast", selectLast);
+    checkBoolean("values", values);
     checkAttached("array", array);
     const length = checkedShape(shape);
     if (length !== array.length) {
@@ -338,15 +335,15 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
     const indexArray = arrayOf(BY_NAME.get(indexType));
     // (Not the array's own constructor: node's buffers are not copied by `slice`.)
     const valueArray = !values ? undefined : tagOf.call(array) === "Uint8ClampedArray" ? Uint8ClampedArray : arrayOf(dataType);
-    const outs = checkedOuts(name, out, indexArray, valueArray);
-    if (outs !== NO_OUTS) {
-        const count = outputCount(shape, axes);
-        for (const { what, ...arrays } of outs) {
-            for (const [part, given] of Object.entries(arrays)) {
-                if (given !== undefined && given.length !== count) {
-                    throw new RangeError(`${what}.${part} has ${given.length} elements, and there are ${count} outputs`);
-                }
-            }
+    let [first, second] = [undefined, undefined];
+    if (out !== undefined) {
+        const outputs = outputCount(shape, axes);
+        if (name !== "argminmax") {
+            first = checkedOut("out", out, indexArray, valueArray, outputs);
+        } else {
+            if (typeof out !== "object" || out === null) throw new TypeError(`out is ${shown(out)}: it has to be an object, as an answer is`);
+            first = checkedOut("out.min", out.min, indexArray, valueArray, outputs);
+            second = checkedOut("out.max", out.max, indexArray, valueArray, outputs);
         }
     }
 
@@ -380,12 +377,12 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         call = module.words;
         if (call[CALL.errorBytes] > 0) throw new RangeError(errorOf(module));
         const outputs = call[CALL.outputs];
-        const found = (n) => ({
-            indices: taken(module, call[CALL.indices + n], indexArray, outputs, outs[n]?.indices),
-            values: values ? taken(module, call[CALL.values + n], valueArray, outputs, outs[n]?.values) : undefined,
+        const found = (n, into) => ({
+            indices: taken(module, call[CALL.indices + n], indexArray, outputs, into?.indices),
+            values: values ? taken(module, call[CALL.values + n], valueArray, outputs, into?.values) : undefined,
             shape: outputShape(shape, axes, keepDims),
         });
-        return name === "argminmax" ? { min: found(0), max: found(1) } : found(0);
+        return name === "argminmax" ? { min: found(0, first), max: found(1, second) } : found(0, first);
     } finally {
         module.free();
     }
