@@ -66,9 +66,14 @@ get_of_same_version() (
     unavailable "apt has no $1 of Rust $version for $2"
 )
 
+# The source of the standard library.
+get_source() {
+    [ -e "$sysroot/usr/lib/rustlib/src/rust/library/Cargo.lock" ] || get_of_same_version rust-web-src amd64
+}
+
 # The standard library for a machine of which Debian has none, from its source: a minute of one core.
 build_library() (
-    [ -e "$sysroot/usr/lib/rustlib/src/rust/library/Cargo.lock" ] || get_of_same_version rust-web-src amd64
+    get_source
     work=$cache/rust-for-$1.new
     rm -rf "$work"
     mkdir -p "$work/src" "$work/lib"

@@ -154,7 +154,9 @@ for (const [type, shape, axis] of CASES) {
     const check = (what, indices) => {
         if (indices.length !== outputs || !indices.every((index, n) => index === expected[n])) throw new Error(`${what} is wrong for ${type} [${shape}]`);
     };
+    // Loops write to one array in all their calls, and so do these calls.
     const indices = new Uint32Array(outputs);
+    const out = { indices: new Uint32Array(outputs) };
     // The same elements in the memory of the module that has the loops.
     const places = [x.byteLength, outputs * 4, outputs * 8].map((bytes) => loops.argreduce_alloc(bytes));
     new Uint8Array(loops.memory.buffer, places[0], x.byteLength).set(new Uint8Array(x.buffer));
@@ -163,14 +165,15 @@ for (const [type, shape, axis] of CASES) {
         js: () => byLoops(x, outputs, length, isOfColumns, indices),
         shared: () => sharedLoops(x, outputs, length, isOfColumns, indices),
         rust: () => loop(places[0], outputs, length, places[1], places[2]),
-        plain: () => plain.argmax(given[1].array, shape, { axis }),
-        portable: () => simd.argmax(given[0].array, shape, { axis, isa: "portable" }),
-        simd: () => simd.argmax(given[0].array, shape, { axis }),
+        plain: () => plain.argmax(given[1].array, shape, { axis, out }),
+        portable: () => simd.argmax(given[0].array, shape, { axis, isa: "portable", out }),
+        simd: () => simd.argmax(given[0].array, shape, { axis, out }),
+        fresh: () => simd.argmax(given[0].array, shape, { axis }),
         copied: () => simd.argmax(x, shape, { axis }),
     };
     ways.rust();
     check("a loop of Rust", new Uint32Array(loops.memory.buffer, places[1], outputs));
-    for (const way of ["plain", "portable", "simd", "copied"]) check(way, ways[way]().indices);
+    for (const way of ["plain", "portable", "simd", "fresh", "copied"]) check(way, ways[way]().indices);
     for (const [name, library] of Object.entries(libraries)) {
         const made = await library(type, shape, axis, x);
         if (made === null) continue;
@@ -190,7 +193,8 @@ const COLUMNS = [
     ["plain", "this, no vectors"],
     ["portable", "this, portable, compiled for vectors"],
     ["simd", "**this**"],
-    ["copied", "this, of an array elsewhere"],
+    ["fresh", "this, into new arrays"],
+    ["copied", "this, of an array elsewhere, into new ones"],
     ["tfjs", "tfjs-backend-wasm"],
     ["ort", "onnxruntime-web"],
 ];

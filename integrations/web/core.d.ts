@@ -25,7 +25,7 @@ export interface Arrays {
 export type Elements = Arrays[ElementType] | Uint8ClampedArray;
 
 /** How to reduce. All of it may be left out. */
-export interface Options<I extends IndexType = IndexType, V extends boolean = boolean> {
+export interface Options<I extends IndexType = IndexType, V extends boolean = boolean, O = unknown> {
     /** The axis, or some of them, from 0 or from the end (-1); without, all are reduced. None (`[]`): every index is 0. */
     axis?: number | readonly number[] | undefined;
     /** Whether reduced axes stay in the shape, with size 1. Without: no. */
@@ -42,6 +42,17 @@ export interface Options<I extends IndexType = IndexType, V extends boolean = bo
     fill?: number;
     /** Whether the best elements themselves are answered, too. Without: no. */
     values?: V;
+    /**
+     * Arrays that the answer is written to, which then has them: of its types, and as long as it has outputs. An answer of an
+     * earlier call is such an object. Without: new ones. Where the call throws, nothing is written.
+     */
+    out?: O | undefined;
+}
+
+/** Arrays that answers are written to. */
+export interface Out<A extends Elements, I extends IndexType, V extends boolean> {
+    indices: Arrays[I];
+    values?: V extends true ? A : undefined;
 }
 
 /** Indices, in row-major order of the shape: row-major over the reduced axes. */
@@ -72,19 +83,19 @@ export interface Argreduce {
     argmin<A extends Elements, I extends IndexType = "u32", V extends boolean = false>(
         array: A,
         shape: readonly number[],
-        options?: Options<I, V>,
+        options?: Options<I, V, Out<A, I, V>>,
     ): Found<A, I, V>;
     /** Where the largest are; as `argmin`. */
     argmax<A extends Elements, I extends IndexType = "u32", V extends boolean = false>(
         array: A,
         shape: readonly number[],
-        options?: Options<I, V>,
+        options?: Options<I, V, Out<A, I, V>>,
     ): Found<A, I, V>;
     /** Both: the elements are read once. As `argmin`. */
     argminmax<A extends Elements, I extends IndexType = "u32", V extends boolean = false>(
         array: A,
         shape: readonly number[],
-        options?: Options<I, V>,
+        options?: Options<I, V, { min: Out<A, I, V>; max: Out<A, I, V> }>,
     ): { min: Found<A, I, V>; max: Found<A, I, V> };
     /** An array of zeros in the module's memory. @throws As `argmin`, and RangeError where there is no memory left. */
     alloc<T extends ElementType>(shape: readonly number[], type: T): Allocation<T>;

@@ -18,7 +18,8 @@ const TYPES = [
 const INDEX_TYPES = ["u8", "u16", "i32", "u32", "i64", "u64"];
 const FUNCTIONS = ["argmin", "argmax", "argminmax"];
 const NO_OPTIONS = Object.freeze({});
-const OPTIONS = ["axis", "keepDims", "selectLast", "nan", "indexType", "where", "values", "fill", "isa"];
+const OPTIONS = ["axis", "keepDims", "selectLast", "nan", "indexType", "where", "values", "fill", "out", "isa"];
+const KNOWN_OPTIONS = new Set(OPTIONS);
 
 /** The words of a `Call` of `src/lib.rs`. */
 const MOST_AXES = 9;
@@ -113,12 +114,11 @@ function checkAttached(name, array) {
 function checkOptions(options) {
     if (options === NO_OPTIONS) return;
     if (typeof options !== "object" || options === null) throw new TypeError(`options are ${shown(options)}: they have to be an object`);
-    for (const name of Object.keys(options)) oneOf("an option", name, OPTIONS);
-    for (const name of ["keepDims", "selectLast", "values"]) {
-        if (options[name] !== undefined && typeof options[name] !== "boolean") {
-            throw new TypeError(`${name} is ${shown(options[name])}: it has to be true or false`);
-        }
-    }
+    for (const name of Object.keys(options)) if (!KNOWN_OPTIONS.has(name)) oneOf("an option", name, OPTIONS);
+}
+
+function checkBoolean(name, value) {
+    if (typeof value !== "boolean") throw new TypeError(`${name} is ${shown(value)}: it has to be true or false`);
 }
 
 const ALL_AXES = Array.from({ length: MOST_AXES }, (_, rank) => Array.from({ length: rank }, (_, axis) => axis));
@@ -211,6 +211,7 @@ class Allocation {
     #place;
     #type;
     #length;
+    #view;
     shape;
     type;
 
@@ -228,7 +229,9 @@ class Allocation {
 
     get array() {
         if (this.#place === 0) throw new TypeError("the array was freed");
-        return new this.#type(this.#module.buffer, this.#place, this.#length);
+        // A new one only where memory has grown: to make one takes a tenth of a small call.
+        if (this.#view?.buffer !== this.#module.buffer) this.#view = new this.#type(this.#module.buffer, this.#place, this.#length);
+        return this.#view;
     }
 
     free() {
@@ -258,11 +261,42 @@ function copied(module, array, what) {
     return place;
 }
 
-/** A copy of what a call found, which is given back when it ends. */
-function taken(module, place, type, length) {
+/** A copy of what a call found, in an array of the caller's if there is one; the place is given back when the call ends. */
+function taken(module, place, type, length, out) {
     module.keep(place, length * type.BYTES_PER_ELEMENT);
     const first = place / type.BYTES_PER_ELEMENT;
-    return module.view(type).slice(first, first + length);
+    const view = module.view(type);
+    if (out === undefined) return view.slice(first, first + length);
+    if (length > 1) out.set(view.subarray(first, first + length));
+    else if (length === 1) out[0] = view[first];
+    return out;
+}
+
+/** An array that is written to: one of a type, attached, and as long as there are outputs. */
+function checkOut(what, array, type, outputs) {
+    if (typeOf(array) < 0 || tagOf.call(array) !== type.name) {
+        throw new TypeError(`${what} is ${shown(array)}: it has to be a ${type.name}`);
+    }
+    checkAttached(what, array);
+    if (array.length !== outputs) throw new RangeError(`${what} has ${array.length} elements, and there are ${outputs} outputs`);
+}
+
+/** The arrays that an answer is written to. */
+function checkedOut(what, out, indexArray, valueArray, outputs) {
+    if (typeof out !== "object" || out === null) throw new TypeError(`${what} is ${shown(out)}: it has to be an object, as an answer is`);
+    checkOut(`${what}.indices`, out.indices, indexArray, outputs);
+    if (valueArray !== undefined) checkOut(`${what}.values`, out.values, valueArray, outputs);
+    else if (out.values !== undefined) throw new TypeError(`${what}.values is there, and values are not asked for`);
+    return out;
+}
+
+/** How many outputs there are. */
+function outputCount(shape, axes) {
+    let count = 1;
+    for (let axis = 0; axis < shape.length; axis++) {
+        if (!axes.includes(axis) && !axes.includes(axis - shape.length)) count *= shape[axis];
+    }
+    return count;
 }
 
 /** The sizes of the outputs. */
@@ -279,7 +313,10 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         const names = TYPES.map(([, name]) => name).join(", ");
         throw new TypeError(`array is ${shown(array)}: choose from ${names}, Uint8ClampedArray`);
     }
-    const { axis, keepDims = false, selectLast = false, nan = "propagate", indexType = "u32", where, values = false, fill, isa } = options;
+    const { axis, keepDims = false, selectLast = false, nan = "propagate", indexType = "u32", where, values = false, fill, out, isa } = options;
+    checkBoolean("keepDims", keepDims);
+    checkBoolean("selectLast", selectLast);
+    checkBoolean("values", values);
     checkAttached("array", array);
     const length = checkedShape(shape);
     if (length !== array.length) {
@@ -294,6 +331,20 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         if (typeOf(where) !== 3) throw new TypeError(`where is ${shown(where)}: it has to be a Uint8Array, in which 0 is not there`);
         checkAttached("where", where);
         if (where.length !== length) throw new RangeError(`where has ${where.length} elements, and array has ${length}`);
+    }
+    const indexArray = arrayOf(BY_NAME.get(indexType));
+    // (Not the array's own constructor: node's buffers are not copied by `slice`.)
+    const valueArray = !values ? undefined : tagOf.call(array) === "Uint8ClampedArray" ? Uint8ClampedArray : arrayOf(dataType);
+    let [first, second] = [undefined, undefined];
+    if (out !== undefined) {
+        const outputs = outputCount(shape, axes);
+        if (name !== "argminmax") {
+            first = checkedOut("out", out, indexArray, valueArray, outputs);
+        } else {
+            if (typeof out !== "object" || out === null) throw new TypeError(`out is ${shown(out)}: it has to be an object, as an answer is`);
+            first = checkedOut("out.min", out.min, indexArray, valueArray, outputs);
+            second = checkedOut("out.max", out.max, indexArray, valueArray, outputs);
+        }
     }
 
     const bytes = array.byteLength;
@@ -326,15 +377,12 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         call = module.words;
         if (call[CALL.errorBytes] > 0) throw new RangeError(errorOf(module));
         const outputs = call[CALL.outputs];
-        const indexArray = arrayOf(call[CALL.indexType]);
-        // (Not the array's own constructor: node's buffers are not copied by `slice`.)
-        const valueArray = tagOf.call(array) === "Uint8ClampedArray" ? Uint8ClampedArray : arrayOf(dataType);
-        const found = (n) => ({
-            indices: taken(module, call[CALL.indices + n], indexArray, outputs),
-            values: values ? taken(module, call[CALL.values + n], valueArray, outputs) : undefined,
+        const found = (n, into) => ({
+            indices: taken(module, call[CALL.indices + n], indexArray, outputs, into?.indices),
+            values: values ? taken(module, call[CALL.values + n], valueArray, outputs, into?.values) : undefined,
             shape: outputShape(shape, axes, keepDims),
         });
-        return name === "argminmax" ? { min: found(0), max: found(1) } : found(0);
+        return name === "argminmax" ? { min: found(0, first), max: found(1, second) } : found(0, first);
     } finally {
         module.free();
     }

@@ -7,7 +7,7 @@ use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::mask::InputMask;
 use crate::merge::{self, Merger, Rank, Select, Take};
 use crate::order::both::BothWith;
-use crate::order::elements::{Masked, OfColumns, OrderFactory, Shared, Specialized};
+use crate::order::elements::{Masked, OfColumns, OfRows, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
@@ -217,7 +217,7 @@ pub fn kernel_of(
     }))
 }
 
-/// What merges partial answers, or `None` where the ISA is not available: values of a type, and indices of so many
+/// What merges partial answers, or `None` as in [`kernel_of`]: values of a type, and indices of so many
 /// bytes, where all bits set say that nothing was seen. Of values that tie, the smaller index wins, or if `last`, the
 /// larger one.
 ///
@@ -244,7 +244,7 @@ pub fn merger(
     last: bool,
 ) -> Option<Merger> {
     assert!(matches!(index_bytes, 1 | 2 | 4 | 8), "indices of {index_bytes} bytes");
-    if !isa.is_available() {
+    if !isa.is_available() || !element.has_kernels() {
         return None;
     }
     let is_reversed = policy == NanPolicy::Ignore;
@@ -252,6 +252,9 @@ pub fn merger(
     with_isa!(isa, S => Merger {
         is_reversed,
         rank: with_element_type!(element, T => {
+            if const { !T::DATA_TYPE.has_kernels() } {
+                return None;
+            }
             type Pod = <T as Element>::Pod;
             // Floats have an order of their own, in which there is nothing to flip. Of integers, there would be more
             // code than it gains.
@@ -274,7 +277,7 @@ pub fn merger(
                 merge::enter::<Take, Shared<S, I, false, PROPAGATE>>
             }
         }),
-        select_values: with_bits!(element.size(), B => merge::enter::<Select, Shared<S, B, true, PROPAGATE>>),
+        select_values: with_element_bits!(element.size(), B => merge::enter::<Select, Shared<S, B, true, PROPAGATE>>),
         select_indices: with_bits!(index_bytes, I => merge::enter::<Select, Shared<S, I, true, PROPAGATE>>),
         sizes: [element.size(), index_bytes],
         group_len: isa.vector_bytes(),
@@ -358,7 +361,7 @@ pub fn both_kernel_of(element: DataType, isa: Isa, policy: NanPolicy) -> Option<
     }
     with_element_type!(element, T => with_isa!(isa, S => {
         // Whoever has no vectors but arrays does not gain enough for the code.
-        if const { !T::DATA_TYPE.has_kernels() || !S::TUNING.has_instructions } {
+        if const { !T::DATA_TYPE.has_kernels() || !S::TUNING.has_special_cases() } {
             return None;
         }
         Some(match policy {
@@ -403,6 +406,13 @@ macro_rules! with_isa {
 }
 pub(crate) use with_isa;
 
+/// The token of vectors that every machine of the target has.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(crate) type Everywhere = crate::simd::portable::Portable<16>;
+/// The token of vectors that every machine of the target has.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) type Everywhere = crate::simd::wasm::Simd128;
+
 /// Whether rows have an [order of their own](by_strategy).
 const fn has_specialized_rows<S: Simd, T: Element>() -> bool {
     S::TUNING.has_instructions && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
@@ -416,6 +426,7 @@ fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: St
 where
     Specialized<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Shared<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    OfRows<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     OfColumns<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
     Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
@@ -433,6 +444,7 @@ const fn kernel<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: S
 where
     Specialized<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Shared<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    OfRows<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     OfColumns<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
     Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
@@ -442,11 +454,17 @@ where
         return Kernel { of_args, of_row, masked: None, element: T::DATA_TYPE };
     }
     let of_args: OfArgs<()> = match strategy {
+        Strategy::Rows if const { S::TUNING.has_small_vectors() && has_specialized_rows::<S, T>() } => {
+            rows::RowKernel::enter_by::<OfRows<S, T, MAX, NAN>, OfColumns<S, T, MAX, NAN>>
+        }
         Strategy::Rows if const { has_specialized_rows::<S, T>() } => {
             rows::RowKernel::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
         }
         Strategy::Rows => rows::RowKernel::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, MAX, NAN>>,
+        Strategy::SegmentedRows if const { S::TUNING.has_small_vectors() } => {
+            rows::SegmentedRows::enter::<OfColumns<S, T, MAX, NAN>>
+        }
         Strategy::SegmentedRows => rows::SegmentedRows::enter::<Shared<S, T, MAX, NAN>>,
         Strategy::NarrowColumns if const { S::TUNING.has_instructions } || cfg!(wide_portable) => {
             columns::NarrowColumns::enter::<OfColumns<S, T, MAX, NAN>>
@@ -455,14 +473,16 @@ where
             columns::GatheredColumns::enter::<OfColumns<S, T, MAX, NAN>>
         }
     };
-    let of_row: OfRow = if const { S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>() } {
+    let of_row: OfRow = if const { S::TUNING.has_small_vectors() && has_specialized_rows::<S, T>() } {
+        rows::SingleRow::enter::<OfRows<S, T, MAX, NAN>, OfColumns<S, T, MAX, NAN>>
+    } else if const { S::TUNING.has_instructions && is_float::<Shared<S, T, MAX, NAN>>() } {
         rows::SingleRow::enter::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     } else {
         rows::SingleRow::enter::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     };
     let masked = match strategy {
         // Copies serve the others.
-        _ if const { rows::is_one_search::<S>() } => None,
+        _ if const { S::TUNING.has_small_code } => None,
         Strategy::Rows => Some(
             const {
                 &MaskedKernel {

@@ -1,11 +1,10 @@
 //! From the positions that kernels find to indices, as wide as the caller wants them. Knows nothing of strategies,
 //! orders and element types.
 
-use crate::dispatch::{Isa, with_isa};
+use crate::dispatch::{Everywhere, Isa, with_isa};
 use crate::memory::args::LoopDim;
 use crate::positions::Position;
 use crate::scatter::{self, PackedRows, ScatterLoops};
-use crate::simd::portable::Portable;
 use crate::simd::token::Simd;
 use crate::simd::transpose::TransposeOps;
 use core::ops::Range;
@@ -99,7 +98,7 @@ widths!(u8 u16 u32 u64);
 
 impl OutputWriter {
     /// The one that every machine can run.
-    pub const PORTABLE: &'static OutputWriter = writer::<Portable<16>>();
+    pub const PORTABLE: &'static OutputWriter = writer::<Everywhere>();
 
     /// That of an ISA, or `None` where this machine or this build does not have it.
     pub fn of(isa: Isa) -> Option<&'static OutputWriter> {

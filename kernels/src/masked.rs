@@ -7,9 +7,8 @@
 //!     for each vector of the group: copy = select(its part of those, vector, fill)
 //! ```
 
-use crate::dispatch::{Isa, with_isa};
+use crate::dispatch::{Everywhere, Isa, with_isa};
 use crate::simd::ops::{ByteMaskOps, EQ, SimdOps};
-use crate::simd::portable::Portable;
 use crate::simd::token::SimdOp;
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -85,7 +84,7 @@ where
 
 impl MaskedCopier {
     /// The one that every machine can run.
-    pub const PORTABLE: &'static MaskedCopier = copier::<Portable<16>>();
+    pub const PORTABLE: &'static MaskedCopier = copier::<Everywhere>();
 
     /// That of an ISA, or `None` where this machine or this build does not have it.
     pub fn of(isa: Isa) -> Option<&'static MaskedCopier> {

@@ -27,6 +27,36 @@ macro_rules! with_bits {
     };
 }
 
+/// [`with_bits`], of the size of an element that is reduced: there is no code for sizes that no type with
+/// [kernels](DataType::has_kernels) has.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_element_bits {
+    ($size:expr, $B:ident => $body:expr) => {
+        $crate::with_bits!($size, $B => {
+            if const { !$crate::DataType::any_has_kernels(size_of::<$B>()) } {
+                unreachable!("elements without kernels are refused before");
+            }
+            $body
+        })
+    };
+}
+
+/// [`with_element_type`], of elements that are reduced: there is no code for types without
+/// [kernels](DataType::has_kernels).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_reduced_type {
+    ($data_type:expr, $T:ident => $body:expr) => {
+        $crate::with_element_type!($data_type, $T => {
+            if const { !<$T as $crate::Element>::DATA_TYPE.has_kernels() } {
+                unreachable!("elements without kernels are refused before");
+            }
+            $body
+        })
+    };
+}
+
 /// A type that can be reduced: one of those of [`DataType`]. Sealed.
 ///
 /// ```
@@ -159,6 +189,12 @@ macro_rules! elements {
                 match self {
                     $(DataType::$name => cfg!(all($(feature = $feature)?)),)+
                 }
+            }
+
+            /// Whether it has kernels for any type of so many bytes.
+            #[doc(hidden)]
+            pub const fn any_has_kernels(bytes: usize) -> bool {
+                $((DataType::$name.size() == bytes && DataType::$name.has_kernels()))||+
             }
 
             /// The feature that its kernels need, of this crate or of `argreduce`; `None` for those that are always

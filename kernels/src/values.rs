@@ -23,7 +23,7 @@ pub(crate) unsafe fn read_values(
     outputs: Outputs<'_>,
     written: Written,
 ) {
-    with_bits!(element.size(), B => {
+    with_element_bits!(element.size(), B => {
         let lost = match written {
             Written::All => return,
             Written::Nothing => None,
@@ -172,6 +172,9 @@ mod tests {
     #[test]
     fn lost_bits() {
         let check = |element: DataType, kept: &[u64], lost: &[u64]| {
+            if !element.has_kernels() {
+                return;
+            }
             with_bits!(element.size(), B => {
                 let of_both_signs = |bits: &u64| [*bits as B, *bits as B | 1 << (B::BITS - 1)];
                 let [kept, lost]: [Vec<B>; 2] = [kept, lost].map(|bits| bits.iter().flat_map(of_both_signs).collect());

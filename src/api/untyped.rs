@@ -13,7 +13,7 @@ use super::partials::Unfinished;
 use crate::exec::Values;
 use crate::index::max_index;
 use crate::{DataType, Error, Executor, Isa, Layout, Partial};
-use argreduce_kernels::with_bits;
+use argreduce_kernels::{with_bits, with_element_bits};
 use std::fmt;
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ impl UntypedPlan {
     pub fn finish<'a>(&self, partials: PartialBuffers<'_>, output: impl Into<UntypedOutput<'a>>) -> Result<(), Error> {
         let (data_type, index_type) = (self.data_type, self.index_type);
         let PartialBuffers { indices, values } = partials;
-        with_bits!(index_type.size(), I => with_bits!(data_type.size(), T => {
+        with_bits!(index_type.size(), I => with_element_bits!(data_type.size(), T => {
             let indices = elements::<I>("indices", index_type.name(), indices)?;
             let values = elements::<T>("values", data_type.name(), values)?;
             let outputs = self.output_layout().element_count();

@@ -8,7 +8,8 @@ use super::values::Values;
 use crate::planner::MAX_REDUCTION_LEN;
 use crate::{DataType, Isa};
 use argreduce_kernels::{
-    BothKernel, InputMask, Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger, with_bits,
+    BothKernel, InputMask, Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger,
+    with_element_bits,
 };
 use std::mem::MaybeUninit;
 
@@ -136,9 +137,11 @@ impl<'a> KernelCall<'a> {
         let values = match values {
             Some(ValuePlaces(mut values)) => {
                 assert!(values.data_type() == self.input.data_type());
-                // SAFETY: a kernel writes elements there, of the input's type: each was read from it, or is what a
-                // mask fills with.
-                with_bits!(values.size(), B => self.run(Outputs::with_values(places, unsafe { values.places::<B>() })));
+                with_element_bits!(values.size(), B => {
+                    // SAFETY: a kernel writes elements there, of the input's type: each was read from it, or is what a
+                    // mask fills with.
+                    self.run(Outputs::with_values(places, unsafe { values.places::<B>() }))
+                });
                 Some(values)
             }
             None => {

@@ -14,7 +14,7 @@ use super::tiles::{are_packed, for_each_tile, is_transposed, near_outputs, split
 use super::values::Values;
 use super::write::affine;
 use crate::planner::{ExecPlan, LoopNest, MIN_TILE_WIDTH};
-use argreduce_kernels::{Affine, BothKernel, IndexBits, Kernel, LoopDim, Positions, Strategy, with_bits};
+use argreduce_kernels::{Affine, BothKernel, IndexBits, Kernel, LoopDim, Positions, Strategy, with_element_bits};
 use std::mem::MaybeUninit;
 
 impl<const N: usize> Search<'_, N> {
@@ -212,7 +212,9 @@ unsafe fn answer_tile(
     let call = unsafe { KernelCall::new(kernel, bound.input(), tile.input, reduced, plan.working_set()) };
     let answer = TileAnswer { call, plan, map, tile };
     match values {
-        Some(values) if !are_values_packed => with_bits!(values.size(), B => answer.strided::<B>(indices, values)),
+        Some(values) if !are_values_packed => {
+            with_element_bits!(values.size(), B => answer.strided::<B>(indices, values))
+        }
         _ => {
             let packed = values.as_mut().map(|values| values.range(tile.values.start as usize, tile.outputs()).into());
             answer.write(indices, packed);

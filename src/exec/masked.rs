@@ -24,7 +24,8 @@ use crate::mask::MaskPlaces;
 use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS};
 use crate::{DataType, Element, Index, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::{
-    IndexBits, InputMask, Kernel, LoopDim, MaskedCopier, Strategy, WorkingSet, kernel_of, with_bits, with_element_type,
+    IndexBits, InputMask, Kernel, LoopDim, MaskedCopier, Strategy, WorkingSet, kernel_of, with_element_bits,
+    with_reduced_type,
 };
 use bytemuck::Pod;
 use std::mem::MaybeUninit;
@@ -152,7 +153,7 @@ impl<'a> MaskedFinder<'a> {
     ///   [`masked_outputs`](crate::planner::ExecPlan::masked_outputs).
     pub(super) unsafe fn answer(&mut self, bound: &BoundPlan<'_>, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
         // SAFETY: the caller's promise; an integer has the size of an element.
-        with_bits!(bound.plan().element_bytes(), B => unsafe { self.answer_bits::<B>(bound, tile, slices) });
+        with_element_bits!(bound.plan().element_bytes(), B => unsafe { self.answer_bits::<B>(bound, tile, slices) });
     }
 
     /// As [`MaskedFinder::answer`], with elements as integers of their size.
@@ -294,7 +295,7 @@ impl<'a> MaskedFinder<'a> {
         values: &'v mut [MaybeUninit<T>],
     ) -> (&'p mut [u32], &'v mut [T], bool) {
         assert!(T::DATA_TYPE == bound.input().data_type());
-        with_bits!(size_of::<T>(), B => {
+        with_element_bits!(size_of::<T>(), B => {
             // SAFETY: as many places for integers of their size and alignment, which elements alone are written to, or
             // bits of 0, which are one.
             let bits = unsafe { &mut *(&raw mut *values as *mut [MaybeUninit<B>]) };
@@ -391,7 +392,7 @@ pub(super) struct Loser<B> {
 
 impl<B: Bits> Loser<B> {
     pub(super) fn of(data_type: DataType, order: Order) -> Self {
-        with_element_type!(data_type, T => {
+        with_reduced_type!(data_type, T => {
             let above_infinity = || {
                 let infinity: B = bits_of(T::HIGHEST);
                 [u64::MAX >> (65 - 8 * data_type.size()), infinity.into()]
@@ -415,7 +416,7 @@ impl<B: Bits> Loser<B> {
 mod tests {
     use super::*;
     use crate::{ArgReduce, Executor, Layout, Mask, input};
-    use argreduce_kernels::key;
+    use argreduce_kernels::{key, with_bits, with_element_type};
 
     struct Several;
 

@@ -22,7 +22,7 @@ use super::write::write_one;
 use crate::DataType;
 use crate::mask::MaskFormat;
 use crate::planner::MASKED_BYTES;
-use argreduce_kernels::{InputMask, Kernel, LoopDim, key, with_bits, with_element_type};
+use argreduce_kernels::{InputMask, Kernel, LoopDim, key, with_element_bits, with_reduced_type};
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 
@@ -40,7 +40,9 @@ pub(crate) fn run_masked_row(
     assert!(bound.plan().is_contiguous_row());
     let position = match bound.kernel() {
         None => mask.places().at(first).then_some(0),
-        Some((.., kernel)) => with_bits!(bound.plan().element_bytes(), B => find::<B>(bound, kernel, mask, first)),
+        Some((.., kernel)) => {
+            with_element_bits!(bound.plan().element_bytes(), B => find::<B>(bound, kernel, mask, first))
+        }
     };
     let output = bound.plan().shape().output.start;
     match position {
@@ -78,7 +80,7 @@ fn find<B: Bits>(bound: &BoundPlan<'_>, kernel: &'static Kernel, mask: &CallMask
 
 /// The key of an element, of which these are the bits.
 fn key_of<B: Bits>(data_type: DataType, (function, policy): Order, bits: B) -> i64 {
-    with_element_type!(data_type, T => {
+    with_reduced_type!(data_type, T => {
         assert!(size_of::<T>() == size_of::<B>());
         // SAFETY: an element of that type and size.
         key(function, policy, unsafe { (&raw const bits).cast::<T>().read_unaligned() })

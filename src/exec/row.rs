@@ -6,7 +6,7 @@ use super::input::{ElementsRef, Order};
 use super::search::is_worth;
 use crate::planner::MAX_SCALAR_LEN;
 use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
-use argreduce_kernels::{BothKernel, Kernel, Strategy, both_kernel_of, key, with_element_type};
+use argreduce_kernels::{BothKernel, Kernel, Strategy, both_kernel_of, key, with_reduced_type};
 use std::hint::select_unpredictable;
 use std::sync::OnceLock;
 
@@ -22,7 +22,7 @@ pub(super) unsafe fn find_in_contiguous(
     input: ElementsRef<'_>,
     (start, len): (usize, usize),
 ) -> u32 {
-    with_element_type!(input.data_type(), T => {
+    with_reduced_type!(input.data_type(), T => {
         // SAFETY: the layout reaches them, as the caller promises.
         let elements = unsafe { input.contiguous::<T>(start, len) };
         if len <= MAX_SCALAR_LEN {

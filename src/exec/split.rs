@@ -20,7 +20,7 @@ use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, for_eac
 use super::write::split_last;
 use crate::planner::{CollapsedShape, MAX_MASKED_OUTPUTS, count};
 use crate::{Element, NanPolicy, ReduceFunction};
-use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_element_type};
+use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_reduced_type};
 use std::array;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -149,7 +149,7 @@ pub(super) unsafe fn find_best(
     shape: &CollapsedShape,
     with_best: &mut WithBest<'_>,
 ) {
-    with_element_type!(bound.input().data_type(), T => {
+    with_reduced_type!(bound.input().data_type(), T => {
         // SAFETY: the caller's promise.
         unsafe {
             match mask {
@@ -257,7 +257,7 @@ fn for_each_unsettled(
 pub(super) fn unbeatable_key(bound: &BoundPlan<'_>) -> Option<i64> {
     let (_, _, kernel) = bound.kernel()?;
     let (function, policy) = bound.order();
-    with_element_type!(kernel.data_type(), T => match T::ANY_NAN {
+    with_reduced_type!(kernel.data_type(), T => match T::ANY_NAN {
         Some(nan) if policy == NanPolicy::Propagate => Some(key(function, policy, nan)),
         _ if size_of::<T>() > 1 => None,
         _ if function == ReduceFunction::ArgMax => Some(key(function, policy, T::HIGHEST)),

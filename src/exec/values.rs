@@ -4,7 +4,7 @@
 use super::input::{ElementsRef, alignment, type_in_bytes, whole};
 use super::outputs::OutputSlice;
 use crate::{DataType, Element, Error};
-use argreduce_kernels::with_bits;
+use argreduce_kernels::with_element_bits;
 use bytemuck::Zeroable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -125,7 +125,7 @@ impl<'a> Values<'a> {
     #[inline(always)]
     pub(super) unsafe fn copy(&mut self, to: usize, input: ElementsRef<'_>, from: usize) {
         assert!(self.data_type == input.data_type() && to < self.len);
-        with_bits!(self.size(), B => {
+        with_element_bits!(self.size(), B => {
             // SAFETY: elements of one type, as their bits; the place is within the slice, and no other task's, as
             // `lend` asks for. The caller promises that the other may be read.
             unsafe { self.start.cast::<B>().add(to).write(input.read::<B>(from)) }
@@ -134,7 +134,7 @@ impl<'a> Values<'a> {
 
     /// Writes the element whose bits are 0 to so many places from the `first` on, which are `step` apart.
     pub(crate) fn clear(&mut self, first: usize, count: usize, step: usize) {
-        with_bits!(self.size(), B => {
+        with_element_bits!(self.size(), B => {
             // SAFETY: bits of 0 are a value of each type.
             unsafe { self.bits::<B>() }.spread(first as isize, step as isize, (0..count).map(|_| B::zeroed()));
         });

@@ -8,7 +8,7 @@ use super::tiles::{Grid, OutputTile, are_packed};
 use super::values::Values;
 use crate::MAX_RANK;
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
-use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, offset_at, with_bits};
+use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, offset_at, with_element_bits};
 
 /// Writes the position of the only output.
 #[inline(always)]
@@ -207,7 +207,7 @@ pub(super) fn copy_answers(shape: &CollapsedShape, slices: &mut OutputSlices<'_>
     for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices));
     if let Some(slice) = &mut slices.values {
         // SAFETY: what is written is a copy of another value.
-        with_bits!(slice.size(), B => copy_to_broadcast(values, &mut unsafe { slice.bits::<B>() }));
+        with_element_bits!(slice.size(), B => copy_to_broadcast(values, &mut unsafe { slice.bits::<B>() }));
     }
 }
 

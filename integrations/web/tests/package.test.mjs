@@ -163,6 +163,13 @@ for (const [name, call, error] of [
     ["a mask too short", () => argmax(x, [6], { where: new Uint8Array(5) }), [RangeError, "where has 5 elements, and array has 6"]],
     ["nothing there", () => argmax(x, [6], { where: new Uint8Array(6) }), [RangeError, "there"]],
     ["a fill that is none", () => argmax(x, [6], { fill: 2 ** 40 }), [RangeError, "fill is 1099511627776"]],
+    ["answers into nothing", () => argmax(x, [6], { out: 1 }), [TypeError, "out is 1: it has to be an object, as an answer is"]],
+    ["answers into an array of numbers", () => argmax(x, [6], { out: { indices: [0] } }), [TypeError, "out.indices is [0]: it has to be a Uint32Array"]],
+    ["answers into another type", () => argmax(x, [6], { out: { indices: new Int32Array(1) } }), [TypeError, "out.indices is a value of type Int32Array: it has to be a Uint32Array"]],
+    ["answers into too few", () => argmax(x, [2, 3], { axis: 1, out: { indices: new Uint32Array(1) } }), [RangeError, "out.indices has 1 elements, and there are 2 outputs"]],
+    ["values that were not asked for", () => argmax(x, [6], { out: { indices: new Uint32Array(1), values: new Float32Array(1) } }), [TypeError, "out.values is there"]],
+    ["values into nothing", () => argmax(x, [6], { values: true, out: { indices: new Uint32Array(1) } }), [TypeError, "out.values is undefined: it has to be a Float32Array"]],
+    ["both into one", () => argminmax(x, [6], { out: { indices: new Uint32Array(1) } }), [TypeError, "out.min is undefined"]],
     ["a type of memory", () => alloc([6], "f8"), [TypeError, 'type is "f8": choose from "f32"']],
     ["too much memory", () => alloc([2 ** 31 - 1, 8], "f64"), [RangeError, "there is no memory for"]],
 ]) {
@@ -174,6 +181,32 @@ for (const [name, call, error] of [
         });
     });
 }
+
+test("answers go into the caller's arrays, or where a call throws, nowhere", () => {
+    const scores = Float32Array.of(1, 5, 2, 7, 0, 7);
+    for (const values of [false, true]) {
+        const first = argmax(scores, [2, 3], { axis: 1, values });
+        const again = argmax(scores, [2, 3], { axis: 1, values, selectLast: true, out: first });
+        assert.equal(again.indices, first.indices);
+        assert.equal(again.values, first.values);
+        assert.deepEqual([...first.indices], [1, 2]);
+        if (values) assert.deepEqual([...first.values], [5, 7]);
+        const both = argminmax(scores, [6], { values });
+        const { min, max } = argminmax(scores.map((score) => -score), [6], { values, out: both });
+        assert.deepEqual([min.indices, max.indices], [both.min.indices, both.max.indices]);
+        assert.deepEqual([...both.min.indices, ...both.max.indices], [3, 4]);
+    }
+    // In the module's memory, too, also as the elements are.
+    const place = alloc([2], "u32");
+    argmax(scores, [2, 3], { axis: 1, out: { indices: place.array } });
+    assert.deepEqual([...place.array], [1, 0]);
+    assert.equal(argmax(place.array, [2], { out: { indices: place.array.subarray(1) } }).indices[0], 0);
+    assert.deepEqual([...place.array], [1, 0]);
+    const kept = Uint32Array.of(7, 7);
+    assert.throws(() => argmax(scores, [2, 3], { axis: 1, where: new Uint8Array(6), out: { indices: kept } }), RangeError);
+    assert.deepEqual([...kept], [7, 7]);
+    place.free();
+});
 
 test("memory is where it is said to be, and is given back", async () => {
     // A module of its own, which starts small.

@@ -3,7 +3,7 @@
 //! Once a NaN was found, tiles are reduced by exact comparisons.
 
 use super::nan_tracker::NanTracker;
-use super::row_groups::{has_row_groups, is_row_blocked};
+use super::row_groups::{has_row_blocked_passes, has_row_groups, is_row_blocked};
 use super::strided_rows::{OutputRows, StridedRows};
 use super::tile::{ColumnTile, TILE_VECTORS};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
@@ -32,7 +32,7 @@ pub(super) fn reduce<O: ArgOrder>(
     let pass = OnePass { order, rows, prefetch_distance };
     // Outlined, because strategies share it. Three functions: to decide at each tile what is to be done would slow few
     // rows down.
-    if const { has_row_groups::<O>() } && is_row_blocked {
+    if const { has_row_blocked_passes::<O>() } && is_row_blocked {
         simd.outlined(
             #[inline(always)]
             move || pass.reduce::<true>(&mut outputs, state),

@@ -3,7 +3,7 @@
 use super::nan_tracker::NanTracker;
 use super::strided_rows::StridedRows;
 use super::tile::{ColumnTile, start_of};
-use crate::order::{ArgOrder, IndexVec, Vec, max_all};
+use crate::order::{ArgOrder, IndexVec, Vec, max_numbers};
 use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::token::Simd;
 use core::mem::MaybeUninit;
@@ -22,6 +22,12 @@ pub(super) const fn is_row_blocked<O: ArgOrder>(rows: usize) -> bool {
 #[inline(always)]
 pub(super) const fn has_row_groups<O: ArgOrder>() -> bool {
     O::Simd::TUNING.has_instructions && min_blocked_rows::<O>() < O::Simd::MAX_INDEX as usize
+}
+
+/// Whether they are in passes over [columns](super::strategy::Columns), not in [narrow ones](super::narrow) alone.
+#[inline(always)]
+pub(super) const fn has_row_blocked_passes<O: ArgOrder>() -> bool {
+    has_row_groups::<O>() && O::Simd::TUNING.has_special_cases()
 }
 
 /// The fewest rows that are worth the search in the end.
@@ -80,7 +86,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                     n += 1;
                 }
                 tracker.observe(order, &vectors);
-                let new = max_all(order, &vectors);
+                let new = max_numbers(order, &vectors);
                 let better = order.gt(new, best[u]);
                 best[u] = order.max(new, best[u]);
                 group_of_best[u] = simd.select(better, row, group_of_best[u]);

@@ -4,7 +4,7 @@
 
 use super::panel::{Panel, Workspace};
 use super::reduce::{ColumnState, has_tiles, reduce, reduce_any};
-use super::row_groups::is_row_blocked;
+use super::row_groups::{has_row_blocked_passes, is_row_blocked};
 use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_ROWS};
 use super::strided_rows::CallRows;
 use super::tile::TILE_VECTORS;
@@ -13,6 +13,7 @@ use crate::memory::args::KernelArgs;
 use crate::order::ArgOrder;
 use crate::outputs::{Outputs, TypedOutputs, Written};
 use crate::simd::ops::SimdOps;
+use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
 
@@ -25,7 +26,8 @@ impl<O: ArgOrder> KernelImpl<O> for Columns {
         // SAFETY: the caller promises all elements of the call, and that lanes and values have their size.
         let (rows, outputs) = unsafe { (CallRows::new(args), outputs.typed()) };
         let (width, fastest) = (args.inner.size, args.innermost_reduced());
-        let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(fastest.size);
+        let is_row_blocked =
+            const { has_row_blocked_passes::<O>() } && width > O::Simd::LANES && is_row_blocked::<O>(fastest.size);
         let geometry = KernelGeometry {
             size: size_of::<O::Lane>(),
             lanes: O::Simd::LANES,
@@ -39,7 +41,7 @@ impl<O: ArgOrder> KernelImpl<O> for Columns {
             reduce(order, rows.one_segment(), outputs, distance, is_row_blocked, state).has_lost
         } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
             reduce_panels::<O, TILE_VECTORS>(order, rows, schedule, outputs)
-        } else if const { has_tiles::<O>() } && width > O::Simd::LANES {
+        } else if const { has_tiles::<O>() && O::Simd::TUNING.has_special_cases() } && width > O::Simd::LANES {
             // Two vectors side by side are faster than one after another.
             reduce_panels::<O, 2>(order, rows, schedule, outputs)
         } else {

@@ -37,7 +37,7 @@ pub(crate) fn interleave_values<S: TransposeOps, T: Copy>(
 fn interleave_bits<S: Simd, B: Copy>(simd: S, to: &mut [MaybeUninit<B>], from: &[MaybeUninit<B>], width: usize) {
     simd.outlined(
         #[inline(always)]
-        move || match if S::TUNING.has_instructions { width } else { 0 } {
+        move || match if S::TUNING.has_special_cases() { width } else { 0 } {
             2 => interleave_by::<2, B>(to, from),
             3 => interleave_by::<3, B>(to, from),
             4 => interleave_by::<4, B>(to, from),

@@ -45,6 +45,9 @@ where
 /// place.
 pub(crate) struct Specialized<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T)>);
 
+/// The same, but for both policies: where rows that differ only once a NaN was found are not worth a copy for each.
+pub(crate) struct OfRows<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T)>);
+
 /// An order that both functions share.
 pub(crate) struct Shared<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T)>);
 
@@ -88,7 +91,7 @@ lanes!(i8 u8 i16 u16 i32 u32 i64 f32 f64);
 /// Types of elements, the integers that they are, the signed ones that compare as they do, and the best of them.
 macro_rules! integers {
     ($($t:ident: $lane:ident as $signed:ident up to $highest:expr;)+) => {$(
-        order!($t by SimdOps<$lane>: Specialized => NumberOrder<S, $lane, false, MAX, IGNORE>, simd => {
+        order!($t by SimdOps<$lane>: Specialized OfRows => NumberOrder<S, $lane, false, MAX, IGNORE>, simd => {
             let supreme = if MAX { $highest } else { $lane::MIN };
             NumberOrder { simd, flipped: 0, nan_wins: false, supreme }
         });
@@ -115,12 +118,13 @@ integers! {
     i64: i64 as i64 up to i64::MAX;
 }
 // A vector holds few of them, and x86 compares them as signed ones only.
-integers!(u64: u64 as i64 up to u64::MAX, in Specialized Shared OfColumns);
+integers!(u64: u64 as i64 up to u64::MAX, in Specialized OfRows Shared OfColumns);
 
 macro_rules! floats {
     ($($t:ident)+) => {$(
         floats!($t: Specialized => false, MAX, NAN);
         floats!($t: Shared => true, true, NAN);
+        floats!($t: OfRows => false, MAX, AT_RUN_TIME);
         floats!($t: OfColumns => true, true, AT_RUN_TIME);
     )+};
     ($t:ident: $name:ident => $flips:literal, $max:tt, $nan:ident) => {
@@ -135,7 +139,7 @@ floats!(f32 f64);
 
 macro_rules! small_floats {
     ($($t:ident in $lane:ident up to $infinity:expr;)+) => {$(
-        order!($t by SmallFloatOps<$lane>: Specialized => SmallFloatOrder<S, $lane, false, MAX>, simd => {
+        order!($t by SmallFloatOps<$lane>: Specialized OfRows => SmallFloatOrder<S, $lane, false, MAX>, simd => {
             SmallFloatOrder::new(simd, $infinity.to_bits().into(), (NAN == PROPAGATE) == MAX, false)
         });
         order!($t by SmallFloatOps<$lane>: Shared OfColumns => SmallFloatOrder<S, $lane, true, true>, simd => {

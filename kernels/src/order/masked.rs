@@ -74,6 +74,11 @@ impl<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> ArgOrder for MaskedOrder<O> {
     }
 
     #[inline(always)]
+    fn nan_wins(self) -> bool {
+        self.order.nan_wins()
+    }
+
+    #[inline(always)]
     unsafe fn read(self, at: *const O::Lane) -> O::Lane {
         // SAFETY: the element may be read, as the caller says, and has a bit, as `new` was told.
         unsafe { self.mask.read(at) }

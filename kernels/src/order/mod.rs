@@ -109,10 +109,17 @@ pub(crate) trait ArgOrder: Copy {
     /// Whether the largest is the best, by the numbers that lanes hold.
     const IS_MAX: bool;
 
-    /// True where [`ArgOrder::max`] drops a NaN that should win: the [NaN accumulator](ArgOrder::NanAcc) tells of it.
+    /// True where [`ArgOrder::max`] may drop a NaN that should win: the [NaN accumulator](ArgOrder::NanAcc) tells of
+    /// it.
     const NAN_WINS: bool = false;
-    /// True where the maximum of nothing but NaN is [`ArgOrder::identity`], which may be a number that is there, too.
+    /// True where the maximum of nothing but NaN may have to be [`ArgOrder::identity`], which may be a number that is
+    /// there, too.
     const NAN_LOSES: bool = false;
+    /// Which of both, where it is known at run time alone.
+    #[inline(always)]
+    fn nan_wins(self) -> bool {
+        Self::NAN_WINS
+    }
 
     fn simd(self) -> Self::Simd;
 
@@ -232,7 +239,7 @@ pub(crate) type IndexVec<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>:
 /// What nothing is worse than.
 #[inline(always)]
 pub(crate) fn padding<O: ArgOrder>(order: O) -> Vec<O> {
-    if O::NAN_LOSES { order.simd().splat(O::Lane::NAN) } else { order.identity() }
+    if O::NAN_LOSES && !order.nan_wins() { order.simd().splat(O::Lane::NAN) } else { order.identity() }
 }
 
 /// Whether a maximum is one operation. Otherwise it is a comparison and a select, whose result takes longer to arrive.
@@ -243,6 +250,18 @@ pub(crate) const fn has_max<O: ArgOrder>() -> bool {
 /// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
 #[inline(always)]
 pub(crate) fn max_all<O: ArgOrder, const V: usize>(order: O, vectors: &[Vec<O>; V]) -> Vec<O> {
+    let mut vectors = *vectors;
+    // Where NaN loses, the maximum has to start with a number; where it wins, one in the first vector may spoil it,
+    // because the NaN accumulator tells.
+    if O::NAN_LOSES {
+        vectors[0] = order.max(vectors[0], order.identity());
+    }
+    max_numbers(order, &vectors)
+}
+
+/// The best of some vectors, lane by lane, if the first has no NaN.
+#[inline(always)]
+pub(crate) fn max_numbers<O: ArgOrder, const V: usize>(order: O, vectors: &[Vec<O>; V]) -> Vec<O> {
     if const { !has_max::<O>() } {
         // A maximum is a comparison and a blend, and the next one waits for both: in pairs of pairs, few wait for
         // others. (Not by a loop, which would not be unrolled.)
@@ -253,10 +272,7 @@ pub(crate) fn max_all<O: ArgOrder, const V: usize>(order: O, vectors: &[Vec<O>; 
         max_pairs(order, &mut bests, 4);
         return bests[0];
     }
-    // Where NaN loses, the maximum has to start with a number; where it wins, one in the first vector may spoil it,
-    // because the NaN accumulator tells.
-    let mut best = if O::NAN_LOSES { order.max(vectors[0], order.identity()) } else { vectors[0] };
-    let mut n = 1;
+    let (mut best, mut n) = (vectors[0], 1);
     while n < V {
         best = order.max(vectors[n], best);
         n += 1;

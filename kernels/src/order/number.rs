@@ -27,8 +27,8 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
     type Lane = L;
     type Simd = S;
     const IS_MAX: bool = MAX;
-    const NAN_WINS: bool = L::HAS_NAN && NAN == PROPAGATE;
-    const NAN_LOSES: bool = L::HAS_NAN && NAN == IGNORE;
+    const NAN_WINS: bool = L::HAS_NAN && NAN != IGNORE;
+    const NAN_LOSES: bool = L::HAS_NAN && NAN != PROPAGATE;
     // Of wider integers, the extreme is rare.
     const MAY_EXIT_EARLY: bool = L::HAS_NAN && NAN != IGNORE || size_of::<L>() == 1;
     type NanAcc = Mask<Self>;
@@ -37,6 +37,11 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
     #[inline(always)]
     fn simd(self) -> S {
         self.simd
+    }
+
+    #[inline(always)]
+    fn nan_wins(self) -> bool {
+        Self::NAN_WINS && (NAN == PROPAGATE || self.nan_wins)
     }
 
     #[inline(always)]
@@ -62,7 +67,7 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
             PROPAGATE => b,
             IGNORE => a,
             // Without a branch, for which there would be two copies of each loop.
-            _ => self.simd.select(self.simd.first_n_mask(if self.nan_wins { S::LANES } else { 0 }), b, a),
+            _ => self.simd.select(self.simd.first_n_mask(if self.nan_wins() { S::LANES } else { 0 }), b, a),
         };
         self.simd.and_not(self.simd.compare::<NOT_LE>(high, low), self.simd.compare::<UNORDERED>(excluded, excluded))
     }
@@ -79,16 +84,16 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
         if !L::HAS_NAN {
             return self.simd.compare::<EQ>(self.max(self.simd.splat(self.supreme), best), best);
         }
-        match Self::NAN_WINS || NAN == AT_RUN_TIME && self.nan_wins {
+        match self.nan_wins() {
             true => self.simd.compare::<UNORDERED>(best, best),
             false => self.simd.first_n_mask(0),
         }
     }
 
-    /// (Of rows, none of which has a policy that is known at run time alone.)
     #[inline(always)]
     fn is_absorbing(self, best: Vec<Self>, nans: Mask<Self>) -> bool {
-        self.simd.movemask(if L::HAS_NAN { nans } else { self.settled(best) }) != 0
+        (NAN != AT_RUN_TIME || self.nan_wins)
+            && self.simd.movemask(if L::HAS_NAN { nans } else { self.settled(best) }) != 0
     }
 
     #[inline(always)]

@@ -28,7 +28,7 @@ const MAX_INTERLEAVED: usize = 32;
 /// Whether [`answer`] takes segments of `len` neighbours: where that is worth the code size.
 #[inline(always)]
 pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
-    (const { O::Simd::TUNING.has_instructions }) && len >= Block::<O, SMALL>::LEN && is_one_segment::<O>(len)
+    (const { O::Simd::TUNING.has_special_cases() }) && len >= Block::<O, SMALL>::LEN && is_one_segment::<O>(len)
 }
 
 /// Answers all outputs of a call.

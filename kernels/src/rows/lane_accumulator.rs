@@ -51,7 +51,7 @@ impl<O: ArgOrder> LaneAccumulators<O> {
     pub(super) fn finish(self, order: O, vectors: Vectors<'_, O>, second: usize) -> u32 {
         match self.best(order, second) {
             Some(position) => position,
-            None if O::NAN_WINS => find_first::<O, true>(order, vectors, order.identity()),
+            None if order.nan_wins() => find_first::<O, true>(order, vectors, order.identity()),
             // Nothing is better than the worst.
             None => find_first::<O, false>(order, vectors, order.identity()),
         }

@@ -103,4 +103,4 @@ mod tree;
 pub(crate) use both::RowsOfBoth;
 pub(crate) use segmented::SegmentedRows;
 pub(crate) use single::SingleRow;
-pub(crate) use strategy::{LongRows, RowKernel, is_one_search};
+pub(crate) use strategy::{LongRows, RowKernel};

@@ -284,8 +284,7 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
     #[inline(always)]
     fn find<O: ArgOrder>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> ArgResult<O> {
         let value = order.simd().reduce_splat(max_all(order, &vectors), O::IS_MAX);
-        let no_nans = order.simd().first_n_mask(0);
-        let is_nan = O::NAN_WINS && order.simd().movemask(order.simd().or_nans(no_nans, &vectors)) != 0;
+        let is_nan = O::NAN_WINS && order.is_absorbing(value, order.accumulate_nan(Zeroable::zeroed(), &vectors));
         let (position, is_found) = if is_nan {
             rarer();
             self.first::<O, true>(order, &vectors, value, reversed)

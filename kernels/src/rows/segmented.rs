@@ -73,7 +73,7 @@ fn find<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>, working_set: Worki
         segment::find::<O, 1, 4>(order, segment)
     } else if segment.len() < block_len::<O>() {
         segment::find::<O, 4, MAX_VECTORS>(order, segment)
-    } else if const { O::Simd::TUNING.has_instructions }
+    } else if const { O::Simd::TUNING.has_special_cases() }
         && segment.tuning().has_read_streams(working_set)
         && blocked::is_huge::<O>(segment.len())
     {

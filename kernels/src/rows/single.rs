@@ -36,7 +36,7 @@ impl SingleRow {
             let row = LoopDim { size: len, stride: 1 };
             let mut position = [0_u32];
             let outputs = Positions::from(&mut position[..]).into();
-            if const { <F::Order as ArgOrder>::Lane::HAS_NAN } {
+            if const { has_call_of_its_own::<F::Order>() } {
                 RowKernel::enter_by::<F, B>(&only_row(first, &[row], tuning), (), outputs);
             } else {
                 RowKernel::<false>::enter_any::<B>(&only_row(first, &[row], tuning), (), outputs);
@@ -46,6 +46,11 @@ impl SingleRow {
         // SAFETY: the caller's promise.
         unsafe { find::<F>(first, len, tuning, of_call) }
     }
+}
+
+/// Whether the order of single rows is that of a call of one, too: of floats, and where rows have one for each.
+const fn has_call_of_its_own<O: ArgOrder>() -> bool {
+    O::Lane::HAS_NAN || O::Simd::TUNING.has_small_vectors()
 }
 
 /// Of a call of one row.
@@ -67,7 +72,7 @@ unsafe fn find<F: OrderFactory<Given = (), Order: ArgOrder>>(
     tuning: &'static Tuning,
     of_call: impl FnOnce() -> u32,
 ) -> u32 {
-    let is_of_call = const { !<F::Order as ArgOrder>::Simd::TUNING.has_instructions };
+    let is_of_call = const { !<F::Order as ArgOrder>::Simd::TUNING.has_special_cases() };
     if is_of_call || const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         return of_call();
     }

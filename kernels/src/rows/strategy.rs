@@ -26,12 +26,6 @@ use core::mem::MaybeUninit;
 /// order: orders of the same type have one copy.
 pub(crate) struct RowKernel<const FORWARD: bool>;
 
-/// Whether all rows of an ISA take one search, that of [segments](SegmentedRows), to keep the code small: of arrays on
-/// x86-64, where CPUs without AVX2 are from before 2013.
-pub(crate) const fn is_one_search<S: Simd>() -> bool {
-    cfg!(all(target_arch = "x86_64", not(wide_portable))) && !S::TUNING.has_instructions
-}
-
 impl RowKernel<false> {
     /// All rows, by one order.
     ///
@@ -43,7 +37,7 @@ impl RowKernel<false> {
     {
         // SAFETY: either kernel answers the call, of which the caller says what is asked for.
         unsafe {
-            if const { is_one_search::<<B::Order as ArgOrder>::Simd>() } {
+            if const { <B::Order as ArgOrder>::Simd::TUNING.has_small_code } {
                 SegmentedRows::enter::<B>(args, (), outputs)
             } else {
                 RowKernel::<false>::enter::<B>(args, (), outputs)

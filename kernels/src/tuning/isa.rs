@@ -21,6 +21,23 @@ pub(crate) struct IsaTuning {
     /// - long rows in L2 [may be prefetched](super::table::PrefetchTuning::l2_distance_bytes): loads that are not in L1
     ///   are in the way of what could run.
     pub(crate) has_few_registers: bool,
+    /// Whether code is to be small: where it is sent to whoever reads a page. Then rows against memory,
+    /// and those longer than one segment, take one search, that of [segments](crate::rows::SegmentedRows); and there
+    /// are [no special cases](IsaTuning::has_special_cases).
+    pub(crate) has_small_code: bool,
+}
+
+impl IsaTuning {
+    /// Whether what is faster in some calls, but not in most, is worth code: a row by itself, both functions at once,
+    /// masks without copies, segments read by turns, groups of many rows of columns.
+    pub(crate) const fn has_special_cases(&self) -> bool {
+        self.has_instructions && !self.has_small_code
+    }
+
+    /// Whether there are instructions, in code that is to be small. Then rows know the NaN policy at run time alone.
+    pub(crate) const fn has_small_vectors(&self) -> bool {
+        self.has_instructions && self.has_small_code
+    }
 }
 
 /// Whether the compiler makes vectors of arrays: whether the target has some that it may use for all code. Elsewhere
@@ -42,6 +59,8 @@ pub(crate) const PORTABLE: IsaTuning = IsaTuning {
     has_masks: false,
     has_max_64: true,
     has_few_registers: false,
+    // CPUs without AVX2 are from before 2013.
+    has_small_code: cfg!(all(target_arch = "x86_64", not(wide_portable))),
 };
 
 /// Of vectors of 64 bytes without instructions of their own, which take the ways of AVX-512.
@@ -54,6 +73,7 @@ pub(crate) const AVX2: IsaTuning = IsaTuning {
     has_masks: false,
     has_max_64: false,
     has_few_registers: true,
+    has_small_code: false,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -63,6 +83,7 @@ pub(crate) const AVX512: IsaTuning = IsaTuning {
     has_masks: true,
     has_max_64: true,
     has_few_registers: false,
+    has_small_code: false,
 };
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -72,6 +93,7 @@ pub(crate) const NEON: IsaTuning = IsaTuning {
     has_masks: false,
     has_max_64: false,
     has_few_registers: false,
+    has_small_code: false,
 };
 
 /// How an engine compiles the instructions is its own matter. See docs/tuning.md#columns-two-rows-at-a-time.
@@ -82,4 +104,5 @@ pub(crate) const SIMD128: IsaTuning = IsaTuning {
     has_masks: false,
     has_max_64: false,
     has_few_registers: false,
+    has_small_code: true,
 };

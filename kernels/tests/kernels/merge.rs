@@ -68,7 +68,10 @@ fn check_len<T: Sample, I: IndexBits>(isa: Isa, order: Order, len: usize) {
     let (expected, expected_indices): (Vec<T>, Vec<I>) = merged.unzip();
 
     let (function, policy, last) = order;
-    let merger = merger(isa, T::DATA_TYPE, size_of::<I>(), function, policy, last).expect("the machine has the ISA");
+    let Some(merger) = merger(isa, T::DATA_TYPE, size_of::<I>(), function, policy, last) else {
+        assert!(!T::DATA_TYPE.has_kernels(), "the machine has the ISA");
+        return;
+    };
     for edge in Edge::ALL {
         let (mut values, mut indices) = (Guarded::copy_of(&here.0, edge), Guarded::copy_of(&here.1, edge));
         let (others, other_indices) = (Guarded::copy_of(&there.0, edge), Guarded::copy_of(&there.1, edge));
