@@ -44,8 +44,8 @@ const TILE_LINES: usize = 32;
 /// About so many elements are visited between two pauses. Not measured.
 const STRETCH: usize = 4 << 20;
 
-/// The most parts that a group is cut into.
-const MAX_SLABS: usize = 32;
+/// Fewer lines are no group, where there are more. Not measured.
+const MIN_LINES: usize = 32;
 
 /// How many tasks share an input of so many bytes.
 pub(crate) fn scan_tasks(executor: &dyn Executor, bytes: usize) -> usize {
@@ -271,12 +271,13 @@ impl ScanCall<'_> {
         let tasks = scan_tasks(executor, bytes);
         let (groups, pause) = (self.groups(), executor.pause());
         if tasks > 1 && groups < tasks && self.shape.steps.size >= 2 * tasks {
-            // Fewer lines, so that there is room for the best of each part.
-            let narrow =
-                ScanCall { shape: self.shape, group_lines: self.group_lines.min(MAX_LINES / MAX_SLABS), ..*self };
+            // Fewer lines, so that there is room for the best of each part; but enough to be scanned across.
+            let lines = (2 * self.bound.scanner.lanes()).max(MIN_LINES).min(self.group_lines);
+            let narrow = ScanCall { group_lines: lines, ..*self };
             let groups = narrow.groups();
             if groups < tasks {
-                return (0..groups).for_each(|n| narrow.run_in_slabs(n, tasks.min(MAX_SLABS), executor, slices));
+                let slabs = tasks.min(MAX_LINES / lines);
+                return (0..groups).for_each(|n| narrow.run_in_slabs(n, slabs, executor, slices));
             }
             return narrow.run_groups(executor, tasks, slices);
         }
