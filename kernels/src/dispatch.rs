@@ -322,7 +322,7 @@ pub fn scanner_of(element: DataType, isa: Isa, function: ReduceFunction, policy:
     }))
 }
 
-fn scanner<F: OrderFactory<Given = (), Order: ArgOrder>>(lanes: usize) -> Scanner {
+fn scanner<F: OrderFactory<Given = (), Order: scan::ScanOrder>>(lanes: usize) -> Scanner {
     Scanner { scan: scan::enter_scan::<F>, merge: scan::enter_merge::<F>, lanes }
 }
 

@@ -29,8 +29,10 @@ use crate::memory::args::LoopDim;
 use crate::order::elements::OrderFactory;
 use crate::order::{ArgOrder, IndexVec, LaneElem, Mask, Vec};
 use crate::positions::Position;
-use crate::simd::ops::{SimdOps, iota};
+use crate::simd::ops::{ByteMaskOps, SimdOps, UNORDERED, iota};
 use crate::simd::token::Simd;
+use bytemuck::Pod;
+use core::ptr::{null, null_mut};
 
 /// Scans by the vectors of an ISA: [`scanner_of`](crate::scanner_of) makes one, for elements of a type, and an order.
 #[derive(Clone, Copy, Debug)]
@@ -157,13 +159,24 @@ const BLOCK: usize = 4;
 
 /// An index, 32 or 64 bits of it.
 trait ScanIndex: Position {
+    /// A lane of as many bits.
+    type Lane: Copy;
+
+    fn lane(self) -> Self::Lane;
     /// `self + offset`, or `self - offset` if all bits of `falls` are set.
     fn offset(self, offset: u64, falls: Self) -> Self;
 }
 
 macro_rules! indices {
-    ($($t:ident)+) => {$(
+    ($($t:ident as $lane:ident)+) => {$(
         impl ScanIndex for $t {
+            type Lane = $lane;
+
+            #[inline(always)]
+            fn lane(self) -> $lane {
+                self as $lane
+            }
+
             #[inline(always)]
             fn offset(self, offset: u64, falls: $t) -> $t {
                 self.wrapping_add((offset as $t ^ falls).wrapping_sub(falls))
@@ -172,14 +185,25 @@ macro_rules! indices {
     )+};
 }
 
-indices!(u32 u64);
+indices!(u32 as u32 u64 as i64);
+
+/// An order whose masks become those of indices.
+pub(crate) trait ScanOrder:
+    ArgOrder<Simd: ByteMaskOps<Self::Lane> + ByteMaskOps<u32> + ByteMaskOps<i64>>
+{
+}
+
+impl<O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<u32> + ByteMaskOps<i64>>> ScanOrder for O {}
 
 /// What every [`Scanner`] points to. Floats are not compared in whatever [mode](crate::float_mode) the caller is in.
 ///
 /// # Safety
 /// - The machine has the ISA of the order; and as for [`Scanner::scan`].
 #[inline(never)]
-pub(crate) unsafe fn enter_scan<F: OrderFactory<Given = (), Order: ArgOrder>>(args: &ScanArgs) {
+pub(crate) unsafe fn enter_scan<F>(args: &ScanArgs)
+where
+    F: OrderFactory<Given = (), Order: ScanOrder>,
+{
     if const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         // SAFETY: the caller's promise: it is the same call.
         return float_mode::in_default(&mut || unsafe { enter_scan::<F>(args) });
@@ -191,7 +215,10 @@ pub(crate) unsafe fn enter_scan<F: OrderFactory<Given = (), Order: ArgOrder>>(ar
 /// # Safety
 /// - As for [`enter_scan`], and [`Scanner::merge`].
 #[inline(never)]
-pub(crate) unsafe fn enter_merge<F: OrderFactory<Given = (), Order: ArgOrder>>(args: &MergeArgs) {
+pub(crate) unsafe fn enter_merge<F>(args: &MergeArgs)
+where
+    F: OrderFactory<Given = (), Order: ScanOrder>,
+{
     if const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         // SAFETY: the caller's promise: it is the same call.
         return float_mode::in_default(&mut || unsafe { enter_merge::<F>(args) });
@@ -204,7 +231,7 @@ pub(crate) unsafe fn enter_merge<F: OrderFactory<Given = (), Order: ArgOrder>>(a
 ///
 /// # Safety
 /// - As for [`enter_scan`].
-unsafe fn scan<O: ArgOrder>(order: O, args: &ScanArgs) {
+unsafe fn scan<O: ScanOrder>(order: O, args: &ScanArgs) {
     // SAFETY: the caller's promise.
     unsafe {
         order.simd().vectorize(
@@ -222,7 +249,7 @@ unsafe fn scan<O: ArgOrder>(order: O, args: &ScanArgs) {
 
 /// # Safety
 /// - As for [`enter_merge`].
-unsafe fn merge<O: ArgOrder>(order: O, args: &MergeArgs) {
+unsafe fn merge<O: ScanOrder>(order: O, args: &MergeArgs) {
     // SAFETY: the caller's promise.
     unsafe {
         order.simd().vectorize(
@@ -237,21 +264,21 @@ unsafe fn merge<O: ArgOrder>(order: O, args: &MergeArgs) {
     }
 }
 
-/// Where something new wins over what was visited before.
+/// Where something new wins over what was visited before; if not `EXACT`, none of which is NaN.
 #[inline(always)]
-fn wins<O: ArgOrder, const NEWEST: bool>(order: O, new: Vec<O>, old: Vec<O>) -> Mask<O> {
-    if NEWEST {
-        let all = order.simd().first_n_mask(O::Simd::LANES);
-        order.simd().and_not(all, order.gt_total_order(old, new))
-    } else {
-        order.gt_total_order(new, old)
-    }
+fn wins<O: ArgOrder, const NEWEST: bool, const EXACT: bool>(order: O, new: Vec<O>, old: Vec<O>) -> Mask<O> {
+    let (better, worse) = if NEWEST { (old, new) } else { (new, old) };
+    let is_better = if EXACT { order.gt_total_order(better, worse) } else { order.gt(better, worse) };
+    if NEWEST { order.simd().and_not(order.simd().first_n_mask(O::Simd::LANES), is_better) } else { is_better }
 }
 
-/// The best of each lane and those visited before it, and which lane that is in.
+/// The best of each lane and those visited before it, and which lane that is in; if not `EXACT`, none of them is NaN.
 #[inline(always)]
-fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool>(order: O, lanes: Vec<O>) -> (Vec<O>, IndexVec<O>) {
-    let (simd, all) = (order.simd(), O::Simd::LANES);
+fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool, const EXACT: bool>(
+    order: O,
+    lanes: Vec<O>,
+) -> (Vec<O>, IndexVec<O>) {
+    let (simd, all) = (order.simd(), const { O::Simd::LANES });
     let (mut best, mut lane_of) = (lanes, iota::<O::Lane, IndexVec<O>>(false));
     let mut distance = 1;
     while distance < all {
@@ -263,7 +290,7 @@ fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool>(order: O, la
         } else {
             simd.and_not(simd.first_n_mask(all), simd.first_n_mask(all - distance))
         };
-        let stays = simd.or(wins::<O, NEWEST>(order, best, old), first);
+        let stays = simd.or(wins::<O, NEWEST, EXACT>(order, best, old), first);
         (best, lane_of) = (simd.select(stays, best, old), simd.select(stays, lane_of, lane_of_old));
         distance *= 2;
     }
@@ -468,18 +495,84 @@ impl<O: ArgOrder> Line<O> {
     /// - The lanes that are visited are elements, which may be read, and their answers written; so may the carry.
     #[inline(always)]
     unsafe fn visit(self, carry: Carry<O>, lanes: Vec<O>, visited: Lanes) -> Carry<O> {
+        let (order, simd, bits_per_lane) = (self.order, self.order.simd(), O::Simd::BITS_PER_LANE);
+        let wins = match self.newest_wins {
+            false => wins::<O, false, true>(order, lanes, carry.lanes),
+            true => wins::<O, true, true>(order, lanes, carry.lanes),
+        };
+        let first_n = |n: usize| simd.movemask(simd.first_n_mask(n));
+        let winners = simd.movemask(wins) & first_n(visited.end) & !first_n(visited.start);
+        // None most often, then one: from there on, it is the best.
+        let first = winners.trailing_zeros() / bits_per_lane;
+        if winners.count_ones() > bits_per_lane {
+            // SAFETY: the caller's promise.
+            return unsafe { self.visit_all(carry, lanes, visited) };
+        }
+        let winner = Carry { at: self.input.wrapping_offset(visited.at).wrapping_add(first as usize), ..carry };
+        let winner = Carry {
+            index: self.lowest_index.offset(visited.at as u64, self.falls).offset(first.into(), self.falls),
+            ..winner
+        };
+        let of_winner = match self.is_forward {
+            _ if winners == 0 => [0, 0],
+            true => [first, u32::MAX],
+            false => [0, first + 1],
+        };
+        // SAFETY: the caller promises the elements and the answers, and the winner is a lane that is visited.
+        unsafe {
+            if self.is_wide {
+                self.write_two(self.indices.cast::<u64>(), visited, of_winner, [winner.index, carry.index]);
+            } else {
+                let indices = [winner.index as u32, carry.index as u32];
+                self.write_two(self.indices.cast::<u32>(), visited, of_winner, indices);
+            }
+            if winners == 0 {
+                if !self.values.is_null() {
+                    self.write_two(self.values, visited, of_winner, [carry.at.read(); 2]);
+                }
+                return carry;
+            }
+            if !self.values.is_null() {
+                self.write_two(self.values, visited, of_winner, [winner.at.read(), carry.at.read()]);
+            }
+            Carry { lanes: order.encode(simd.splat(winner.at.read())), ..winner }
+        }
+    }
+
+    /// Writes the first of two where a lane is in a range, and the other elsewhere.
+    ///
+    /// # Safety
+    /// - They may be written.
+    #[inline(always)]
+    unsafe fn write_two<T: Copy>(self, to: *mut T, visited: Lanes, [start, end]: [u32; 2], [one, other]: [T; 2]) {
+        let to = to.wrapping_offset(visited.at);
+        let of = |n: usize| if n as u32 >= start && (n as u32) < end { one } else { other };
+        // SAFETY: the caller's promise.
+        unsafe { for_lanes::<O>(visited, |n| to.wrapping_add(n).write(of(n))) }
+    }
+
+    /// As [`Line::visit`], of a vector with any winners.
+    ///
+    /// # Safety
+    /// - As there.
+    #[inline(always)]
+    unsafe fn visit_all(self, carry: Carry<O>, lanes: Vec<O>, visited: Lanes) -> Carry<O> {
         let (order, simd) = (self.order, self.order.simd());
+        let is_exact = const { O::Lane::HAS_NAN } && simd.movemask(simd.compare::<UNORDERED>(lanes, lanes)) != 0;
         let (best, lane_of) = match (self.is_forward, self.newest_wins) {
-            (true, false) => scan_lanes::<O, true, false>(order, lanes),
-            (true, true) => scan_lanes::<O, true, true>(order, lanes),
-            (false, false) => scan_lanes::<O, false, false>(order, lanes),
-            (false, true) => scan_lanes::<O, false, true>(order, lanes),
+            (true, false) if is_exact => scan_lanes::<O, true, false, true>(order, lanes),
+            (true, true) if is_exact => scan_lanes::<O, true, true, true>(order, lanes),
+            (false, false) if is_exact => scan_lanes::<O, false, false, true>(order, lanes),
+            (false, true) if is_exact => scan_lanes::<O, false, true, true>(order, lanes),
+            (true, false) => scan_lanes::<O, true, false, false>(order, lanes),
+            (true, true) => scan_lanes::<O, true, true, false>(order, lanes),
+            (false, false) => scan_lanes::<O, false, false, false>(order, lanes),
+            (false, true) => scan_lanes::<O, false, true, false>(order, lanes),
         };
         let stays = if self.newest_wins {
             order.gt_total_order(carry.lanes, best)
         } else {
-            let all = simd.first_n_mask(O::Simd::LANES);
-            simd.and_not(all, order.gt_total_order(best, carry.lanes))
+            simd.and_not(simd.first_n_mask(O::Simd::LANES), order.gt_total_order(best, carry.lanes))
         };
         let shown = simd.index_array(simd.select(stays, simd.splat_index(CARRY), lane_of));
         let last = if self.is_forward { visited.end - 1 } else { visited.start };
@@ -580,58 +673,160 @@ unsafe fn fill<T: Copy>(to: *mut T, with: T, len: usize) {
     }
 }
 
-/// Scans across lines: they are at least as many as a vector has lanes.
+type ByteMask<O> = <<O as ArgOrder>::Simd as SimdOps<u8>>::Mask;
+
+/// Two arrays of answers, of which the new ones were visited later.
+#[derive(Clone, Copy)]
+struct Sides<O: ArgOrder, I> {
+    new: *const O::Lane,
+    old: *const O::Lane,
+    /// The indices of the new ones, or null where they have this one.
+    new_indices: *const I,
+    index: I,
+    old_indices: *const I,
+}
+
+/// Where answers go: values and indices, each to two places, of which the first may be null, and the second, too, of
+/// values.
+#[derive(Clone, Copy)]
+struct To<L, I> {
+    values: [*mut L; 2],
+    indices: [*mut I; 2],
+}
+
+/// Writes those that win, of `len`: group by group, of as many as a vector has bytes, by masks of bytes; what is left
+/// vector by vector, and the last vector again, if it is not whole, lane by lane.
 ///
 /// # Safety
-/// - As for [`enter_scan`].
+/// - As many may be read, and written.
 #[inline(always)]
-unsafe fn across<O: ArgOrder, I: ScanIndex, const NEWEST: bool>(order: O, args: &ScanArgs) {
-    let (simd, all, width) = (order.simd(), const { O::Simd::LANES }, args.lines.size);
-    let (best, best_index) = (args.best[0].cast::<O::Lane>(), args.best[1].cast::<I>());
-    let falls = if args.indices_fall { u64::MAX } else { 0 };
-    for s in 0..args.steps.size {
-        let row = args.input.cast::<O::Lane>().wrapping_offset(s as isize * args.steps.stride);
-        let indices = args.indices.cast::<I>().wrapping_offset(s as isize * args.index_stride);
-        let values = args.values.cast::<O::Lane>().wrapping_offset(s as isize * args.value_stride);
-        let index = I::of(args.first_index.offset(s as u64, falls));
-        // SAFETY: the caller promises the row, its answers, and the best so far; to visit a lane twice is harmless.
+unsafe fn choose<O, I, const NEWEST: bool>(order: O, sides: Sides<O, I>, to: To<O::Lane, I>, len: usize)
+where
+    O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<I::Lane>>,
+    I: ScanIndex,
+{
+    let (simd, all) = (order.simd(), const { <O::Simd as SimdOps<O::Lane>>::LANES });
+    let group = const { all_bytes::<O>() };
+    let mut at = 0;
+    while at + group <= len {
+        // SAFETY: the caller promises the group.
         unsafe {
-            if s == 0 && args.begins {
-                best.copy_from_nonoverlapping(row, width);
-                fill(best_index, index, width);
-            }
-            let mut next = 0;
-            while next < width {
-                let at = next.min(width - all);
-                let (new, old) = (simd.load(row.add(at)), simd.load(best.add(at)));
-                let wins = wins::<O, NEWEST>(order, order.encode(new), order.encode(old));
-                let better: Vec<O> = simd.select(wins, new, old);
-                store::<O>(best.add(at), better);
-                let wins = simd.index_array(simd.select(wins, simd.splat_index(1), simd.splat_index(0)));
-                let (best_index, indices) = (best_index.add(at), indices.add(at));
+            let wins: ByteMask<O> = ByteMaskOps::<O::Lane>::narrow(
+                simd,
+                #[inline(always)]
+                |n| {
+                    let (new, old) = (sides.new.add(at + n * all), sides.old.add(at + n * all));
+                    wins::<O, NEWEST, true>(order, order.load(new), order.load(old))
+                },
+            );
+            if !to.values[1].is_null() {
                 let mut n = 0;
-                while n < all {
-                    let is_new: u64 = wins.as_ref()[n].into();
-                    let index = if is_new != 0 { index } else { best_index.add(n).read() };
-                    best_index.add(n).write(index);
-                    indices.add(n).write(index);
+                while n < size_of::<O::Lane>() {
+                    let place = at + n * all;
+                    let (new, old) = (simd.load(sides.new.add(place)), simd.load(sides.old.add(place)));
+                    let mask = ByteMaskOps::<O::Lane>::widen(simd, &wins, n);
+                    let better: Vec<O> = SimdOps::<O::Lane>::select(simd, mask, new, old);
+                    store(to.values[1].add(place), better);
+                    if !to.values[0].is_null() {
+                        store(to.values[0].add(place), better);
+                    }
                     n += 1;
                 }
-                if !args.values.is_null() {
-                    store::<O>(values.add(at), better);
+            }
+            let of_index = const { <O::Simd as SimdOps<I::Lane>>::LANES };
+            let mut n = 0;
+            while n < size_of::<I>() {
+                let place = at + n * of_index;
+                let new = match sides.new_indices.is_null() {
+                    true => SimdOps::<I::Lane>::splat(simd, sides.index.lane()),
+                    false => SimdOps::<I::Lane>::load(simd, sides.new_indices.cast::<I::Lane>().add(place)),
+                };
+                let old = SimdOps::<I::Lane>::load(simd, sides.old_indices.cast::<I::Lane>().add(place));
+                let mask = ByteMaskOps::<I::Lane>::widen(simd, &wins, n);
+                let better = SimdOps::<I::Lane>::select(simd, mask, new, old);
+                store(to.indices[1].add(place), better);
+                if !to.indices[0].is_null() {
+                    store(to.indices[0].add(place), better);
                 }
-                next += all;
+                n += 1;
             }
         }
+        at += group;
     }
+    while at < len {
+        let count = all.min(len - at);
+        // SAFETY: the caller promises as many.
+        unsafe {
+            let load = |from: *const O::Lane| match count == all {
+                true => order.load(from.add(at)),
+                false => order.load_first_n(from.add(at), count),
+            };
+            let wins =
+                SimdOps::<O::Lane>::movemask(simd, wins::<O, NEWEST, true>(order, load(sides.new), load(sides.old)));
+            for n in 0..count {
+                let (place, is_new) =
+                    (at + n, wins >> (n as u32 * <O::Simd as SimdOps<O::Lane>>::BITS_PER_LANE) & 1 != 0);
+                let value = if is_new { sides.new } else { sides.old }.add(place).read();
+                let index = match is_new {
+                    true if sides.new_indices.is_null() => sides.index,
+                    true => sides.new_indices.add(place).read(),
+                    false => sides.old_indices.add(place).read(),
+                };
+                to.values.iter().filter(|to| !to.is_null()).for_each(|to| to.add(place).write(value));
+                to.indices.iter().filter(|to| !to.is_null()).for_each(|to| to.add(place).write(index));
+            }
+        }
+        at += count;
+    }
+}
+
+/// The bytes of a vector.
+const fn all_bytes<O: ArgOrder>() -> usize {
+    size_of::<Vec<O>>()
 }
 
 /// # Safety
 /// - As many elements as a vector has may be written.
 #[inline(always)]
-unsafe fn store<O: ArgOrder>(to: *mut O::Lane, lanes: Vec<O>) {
+unsafe fn store<T, V: Pod>(to: *mut T, lanes: V) {
     // SAFETY: the caller's promise: a vector is its lanes.
-    unsafe { to.cast::<Vec<O>>().write_unaligned(lanes) }
+    unsafe { to.cast::<V>().write_unaligned(lanes) }
+}
+
+/// Scans across lines.
+///
+/// # Safety
+/// - As for [`enter_scan`].
+#[inline(always)]
+unsafe fn across<O, I, const NEWEST: bool>(order: O, args: &ScanArgs)
+where
+    O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<I::Lane>>,
+    I: ScanIndex,
+{
+    let width = args.lines.size;
+    let (best, best_index) = (args.best[0].cast::<O::Lane>(), args.best[1].cast::<I>());
+    let falls = if args.indices_fall { u64::MAX } else { 0 };
+    for s in 0..args.steps.size {
+        let row = args.input.cast::<O::Lane>().wrapping_offset(s as isize * args.steps.stride);
+        let index = I::of(args.first_index.offset(s as u64, falls));
+        let mut to = To {
+            values: [args.values.cast::<O::Lane>(), best],
+            indices: [args.indices.cast::<I>().wrapping_offset(s as isize * args.index_stride), best_index],
+        };
+        if !args.values.is_null() {
+            to.values[0] = to.values[0].wrapping_offset(s as isize * args.value_stride);
+        }
+        // SAFETY: the caller promises the row, its answers, and the best so far; to visit the first row twice is
+        // harmless.
+        unsafe {
+            if s == 0 && args.begins {
+                best.copy_from_nonoverlapping(row, width);
+                fill(best_index, index, width);
+            }
+            let sides = Sides { new: row, old: best.cast_const(), new_indices: null(), index, old_indices: best_index };
+            choose::<O, I, NEWEST>(order, sides, to, width);
+        }
+    }
 }
 
 /// [`Scanner::merge`].
@@ -639,37 +834,19 @@ unsafe fn store<O: ArgOrder>(to: *mut O::Lane, lanes: Vec<O>) {
 /// # Safety
 /// - As there.
 #[inline(always)]
-unsafe fn merge_by<O: ArgOrder, I: ScanIndex, const NEWEST: bool>(order: O, args: &MergeArgs) {
-    let (simd, all) = (order.simd(), const { O::Simd::LANES });
-    let [earlier, later] =
-        [args.earlier, args.later].map(|[values, indices]| (values.cast::<O::Lane>(), indices.cast::<I>()));
-    let (values, indices) = (args.better[0].cast::<O::Lane>(), args.better[1].cast::<I>());
-    let mut at = 0;
-    while at < args.len {
-        let count = all.min(args.len - at);
-        // SAFETY: the caller promises as many of each.
-        unsafe {
-            let load = |from: *const O::Lane| match count == all {
-                true => simd.load(from.add(at)),
-                false => simd.load_first_n(from.add(at), count),
-            };
-            let (new, old) = (load(later.0), load(earlier.0));
-            let wins = wins::<O, NEWEST>(order, order.encode(new), order.encode(old));
-            let wins = simd.index_array(simd.select(wins, simd.splat_index(1), simd.splat_index(0)));
-            let visited = Lanes { at: 0, start: 0, end: count };
-            for_lanes::<O>(visited, |n| {
-                let is_new: u64 = wins.as_ref()[n].into();
-                let from = if is_new != 0 { later.1 } else { earlier.1 };
-                indices.add(at + n).write(from.add(at + n).read());
-            });
-            if !args.better[0].is_null() {
-                for_lanes::<O>(visited, |n| {
-                    let is_new: u64 = wins.as_ref()[n].into();
-                    let from = if is_new != 0 { later.0 } else { earlier.0 };
-                    values.add(at + n).write(from.add(at + n).read());
-                });
-            }
-        }
-        at += count;
-    }
+unsafe fn merge_by<O, I, const NEWEST: bool>(order: O, args: &MergeArgs)
+where
+    O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<I::Lane>>,
+    I: ScanIndex,
+{
+    let sides = Sides {
+        new: args.later[0].cast(),
+        old: args.earlier[0].cast(),
+        new_indices: args.later[1].cast(),
+        index: I::of(0),
+        old_indices: args.earlier[1].cast(),
+    };
+    let to = To { values: [null_mut(), args.better[0].cast()], indices: [null_mut(), args.better[1].cast()] };
+    // SAFETY: the caller's promise.
+    unsafe { choose::<O, I, NEWEST>(order, sides, to, args.len) }
 }
