@@ -124,8 +124,8 @@ impl Scanner {
     /// # Safety
     /// - All elements that are visited may be read, and are of the type that the scanner was made for (or of one as
     ///   large that has the same alignment); nothing is written there meanwhile.
-    /// - There is a place for each index, and if they are wanted for each value: where its element is, by the strides of
-    ///   answers, along lines in the direction of their elements. Nobody else uses them.
+    /// - There is a place for each index, and if they are wanted for each value: where its element is, by the strides
+    ///   of answers, along lines in the direction of their elements. Nobody else uses them.
     /// - Of `best`, there is an element and an index for each line; if lines do not begin here, they are initialised.
     #[inline]
     pub unsafe fn scan(&self, args: &ScanArgs) {
@@ -297,6 +297,10 @@ fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool, const EXACT:
     (best, lane_of)
 }
 
+/// After so many winners in a vector, each over the one before, all lanes are scanned at once. See
+/// docs/tuning.md#scans.
+const MAX_WINNERS: u32 = 4;
+
 /// In place of the number of a lane: the carry. No vector has so many lanes.
 const CARRY: u32 = 0xff;
 
@@ -308,6 +312,8 @@ struct Carry<O: ArgOrder> {
     /// Where the element is.
     at: *const O::Lane,
     index: u64,
+    /// Whether many lanes have won, one over the other, in the vector before.
+    had_many: bool,
 }
 
 /// A line that is scanned along memory, or against it.
@@ -370,7 +376,8 @@ unsafe fn along<O: ArgOrder>(order: O, args: &ScanArgs) {
                 true => (line.input.wrapping_add(from_lowest), first_index),
                 false => (best.cast_const(), read_index(args, l)),
             };
-            let carry = line.scan(Carry { lanes: order.encode(order.simd().splat(at.read())), at, index }, len);
+            let carry = line
+                .scan(Carry { lanes: order.encode(order.simd().splat(at.read())), at, index, had_many: false }, len);
             best.write(carry.at.read());
             write_index(args, l, carry.index);
         }
@@ -489,66 +496,65 @@ impl<O: ArgOrder> Line<O> {
         }
     }
 
-    /// Visits a vector.
+    /// Visits a vector: winner after winner, or if they are many, all lanes at once.
     ///
     /// # Safety
     /// - The lanes that are visited are elements, which may be read, and their answers written; so may the carry.
     #[inline(always)]
     unsafe fn visit(self, carry: Carry<O>, lanes: Vec<O>, visited: Lanes) -> Carry<O> {
-        let (order, simd, bits_per_lane) = (self.order, self.order.simd(), O::Simd::BITS_PER_LANE);
-        let wins = match self.newest_wins {
-            false => wins::<O, false, true>(order, lanes, carry.lanes),
-            true => wins::<O, true, true>(order, lanes, carry.lanes),
+        let (order, simd, per_lane) = (self.order, self.order.simd(), O::Simd::BITS_PER_LANE);
+        let winners = #[inline(always)]
+        |over: Vec<O>| match self.newest_wins {
+            false => simd.movemask(wins::<O, false, true>(order, lanes, over)),
+            true => simd.movemask(wins::<O, true, true>(order, lanes, over)),
         };
-        let first_n = |n: usize| simd.movemask(simd.first_n_mask(n));
-        let winners = simd.movemask(wins) & first_n(visited.end) & !first_n(visited.start);
-        // None most often, then one: from there on, it is the best.
-        let first = winners.trailing_zeros() / bits_per_lane;
-        if winners.count_ones() > bits_per_lane {
-            // SAFETY: the caller's promise.
-            return unsafe { self.visit_all(carry, lanes, visited) };
+        let first_n = #[inline(always)]
+        |n: usize| simd.movemask(simd.first_n_mask(n));
+        let (mut left, mut best) = (winners(carry.lanes) & first_n(visited.end) & !first_n(visited.start), carry);
+        let (mut shown, mut count) = (simd.splat_index(CARRY), 0);
+        while left != 0 {
+            // After many, more are likely.
+            if count == MAX_WINNERS || carry.had_many && left.count_ones() > MAX_WINNERS * per_lane {
+                // SAFETY: the caller's promise.
+                return unsafe { self.visit_all(carry, lanes, visited) };
+            }
+            let winner = if self.is_forward { left.trailing_zeros() } else { left.ilog2() } / per_lane;
+            let before = simd.first_n_mask(if self.is_forward { winner } else { winner + 1 } as usize);
+            let number = simd.splat_index(winner);
+            // From there on, it is the best.
+            shown =
+                if self.is_forward { simd.select(before, shown, number) } else { simd.select(before, number, shown) };
+            let place = visited.at + winner as isize;
+            let (at, index) = (self.input.wrapping_offset(place), self.lowest_index.offset(place as u64, self.falls));
+            // SAFETY: a lane that is visited is an element.
+            best = Carry { lanes: order.encode(simd.splat(unsafe { at.read() })), at, index, had_many: false };
+            let next = if self.is_forward { !first_n(winner as usize + 1) } else { first_n(winner as usize) };
+            left &= next & winners(best.lanes);
+            count += 1;
         }
-        let winner = Carry { at: self.input.wrapping_offset(visited.at).wrapping_add(first as usize), ..carry };
-        let winner = Carry {
-            index: self.lowest_index.offset(visited.at as u64, self.falls).offset(first.into(), self.falls),
-            ..winner
-        };
-        let of_winner = match self.is_forward {
-            _ if winners == 0 => [0, 0],
-            true => [first, u32::MAX],
-            false => [0, first + 1],
-        };
-        // SAFETY: the caller promises the elements and the answers, and the winner is a lane that is visited.
-        unsafe {
-            if self.is_wide {
-                self.write_two(self.indices.cast::<u64>(), visited, of_winner, [winner.index, carry.index]);
-            } else {
-                let indices = [winner.index as u32, carry.index as u32];
-                self.write_two(self.indices.cast::<u32>(), visited, of_winner, indices);
-            }
-            if winners == 0 {
-                if !self.values.is_null() {
-                    self.write_two(self.values, visited, of_winner, [carry.at.read(); 2]);
-                }
-                return carry;
-            }
-            if !self.values.is_null() {
-                self.write_two(self.values, visited, of_winner, [winner.at.read(), carry.at.read()]);
-            }
-            Carry { lanes: order.encode(simd.splat(winner.at.read())), ..winner }
-        }
+        // SAFETY: the caller promises the elements and the answers.
+        unsafe { self.write_lanes(visited, simd.index_array(shown).as_ref(), &carry) };
+        best
     }
 
-    /// Writes the first of two where a lane is in a range, and the other elsewhere.
+    /// Writes the answers of a vector: of which lane each is, or that it is the carry's.
     ///
     /// # Safety
-    /// - They may be written.
+    /// - As for [`Line::visit`].
     #[inline(always)]
-    unsafe fn write_two<T: Copy>(self, to: *mut T, visited: Lanes, [start, end]: [u32; 2], [one, other]: [T; 2]) {
-        let to = to.wrapping_offset(visited.at);
-        let of = |n: usize| if n as u32 >= start && (n as u32) < end { one } else { other };
+    unsafe fn write_lanes<N: Copy + Into<u64>>(self, visited: Lanes, shown: &[N], carry: &Carry<O>) {
+        let first_index = self.lowest_index.offset(visited.at as u64, self.falls);
         // SAFETY: the caller's promise.
-        unsafe { for_lanes::<O>(visited, |n| to.wrapping_add(n).write(of(n))) }
+        unsafe {
+            if self.is_wide {
+                self.write(visited, shown, (first_index, self.falls), carry.index);
+            } else {
+                self.write(visited, shown, (first_index as u32, self.falls as u32), carry.index as u32);
+            }
+            if !self.values.is_null() {
+                self.write_values(visited, shown, carry.at.read());
+            }
+        }
     }
 
     /// As [`Line::visit`], of a vector with any winners.
@@ -578,19 +584,10 @@ impl<O: ArgOrder> Line<O> {
         let last = if self.is_forward { visited.end - 1 } else { visited.start };
         let lane_of_last: u64 = simd.index_array(lane_of).as_ref()[last].into();
         let place = visited.at.wrapping_add_unsigned(lane_of_last as usize);
-        let first_index = self.lowest_index.offset(visited.at as u64, self.falls);
         // SAFETY: the caller promises the elements and the answers; the best of the lanes that are visited is one of
         // them.
         unsafe {
-            if self.is_wide {
-                self.write(visited, shown.as_ref(), (first_index, self.falls), carry.index);
-            } else {
-                let (first_index, falls) = (first_index as u32, self.falls as u32);
-                self.write(visited, shown.as_ref(), (first_index, falls), carry.index as u32);
-            }
-            if !self.values.is_null() {
-                self.write_values(visited, shown.as_ref(), carry.at.read());
-            }
+            self.write_lanes(visited, shown.as_ref(), &carry);
             // Of the vector alone, so that the next one waits for a comparison, not for the element.
             let at = self.input.wrapping_offset(place);
             let last = order.encode(simd.splat(at.read()));
@@ -600,7 +597,8 @@ impl<O: ArgOrder> Line<O> {
                 simd.movemask(order.gt_total_order(last, carry.lanes)) == 0
             };
             let index = self.lowest_index.offset(place as u64, self.falls);
-            if stays { carry } else { Carry { lanes: last, at, index } }
+            let carry = Carry { had_many: true, ..carry };
+            if stays { carry } else { Carry { lanes: last, at, index, ..carry } }
         }
     }
 
@@ -757,7 +755,8 @@ where
         let count = all.min(len - at);
         // SAFETY: the caller promises as many.
         unsafe {
-            let load = |from: *const O::Lane| match count == all {
+            let load = #[inline(always)]
+            |from: *const O::Lane| match count == all {
                 true => order.load(from.add(at)),
                 false => order.load_first_n(from.add(at), count),
             };

@@ -279,14 +279,18 @@ functions! {
         ">>> argreduce.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\narray([1, 0])\n";
     argmin = One(ArgMin), Indices [keepdims] [out] [nan] "Where the smallest elements are along any axes."
         ">>> argreduce.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=(0, 1))\nnp.int64(4)\n";
-    nanargmax = One(ArgMax), IndicesOfNumbers [keepdims] [out] [] "Where the largest numbers are along any axes: NaN is ignored."
+    nanargmax = One(ArgMax), IndicesOfNumbers [keepdims] [out] []
+        "Where the largest numbers are along any axes: NaN is ignored."
         ">>> argreduce.nanargmax(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 1])\n";
-    nanargmin = One(ArgMin), IndicesOfNumbers [keepdims] [out] [] "Where the smallest numbers are along any axes: NaN is ignored."
+    nanargmin = One(ArgMin), IndicesOfNumbers [keepdims] [out] []
+        "Where the smallest numbers are along any axes: NaN is ignored."
         ">>> argreduce.nanargmin(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 0])\n";
-    max_argmax = One(ArgMax), ValuesAndIndices [keepdims] [out] [nan] "The largest elements along any axes, and where they are."
+    max_argmax = One(ArgMax), ValuesAndIndices [keepdims] [out] [nan]
+        "The largest elements along any axes, and where they are."
         ">>> argreduce.max_argmax(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
             ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))\n";
-    min_argmin = One(ArgMin), ValuesAndIndices [keepdims] [out] [nan] "The smallest elements along any axes, and where they are."
+    min_argmin = One(ArgMin), ValuesAndIndices [keepdims] [out] [nan]
+        "The smallest elements along any axes, and where they are."
         ">>> argreduce.min_argmin(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
             ValuesAndIndices(values=array([1., 0.]), indices=array([0, 1]))\n";
     argminmax = Both, Indices [keepdims] [] [nan]

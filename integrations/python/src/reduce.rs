@@ -143,7 +143,8 @@ impl<'py> Arguments<'_, 'py> {
         // None is forgotten.
         #[rustfmt::skip]
         let Arguments {
-            name, functions: _, answer: _, axis, keepdims, is_cumulative, reverse, out, dtype, select_last, nan: _, threads, r#where, fill,
+            name, functions: _, answer: _, axis, keepdims, is_cumulative, reverse, out, dtype, select_last, nan: _,
+            threads, r#where, fill,
         } = *self;
         if is_cumulative {
             options.set_item("reverse", reverse)?;
