@@ -44,8 +44,8 @@ fn main() {
                     let all = [of(false), of(true)].concat();
                     let ratio = |[plain, ours]: &[f64; 2]| format!("{:>14}", format!("{:.2}", plain / ours));
                     let nanoseconds = |[_, ours]: &[f64; 2]| format!("{ours:>7.2}");
-                    let texts: (String, String) = (all.iter().map(ratio).collect(), all.iter().map(nanoseconds).collect());
-                    println!("{line:<34}{}    {}", texts.0, texts.1);
+                    let ratios: String = all.iter().map(ratio).collect();
+                    println!("{line:<34}{ratios}    {}", all.iter().map(nanoseconds).collect::<String>());
                 }
             }
         )+};
@@ -115,8 +115,8 @@ fn times<T: Plain, I: PlainIndex>((_, sizes, axis): Shape, bytes: usize, kind: &
     least.map(|time| time.as_secs_f64() * 1e9 / len as f64)
 }
 
-/// The best so far by plain loops, as anybody would write them: along each line; or of columns, row by row, with what is
-/// best of each beside the others.
+/// The best so far by plain loops, as anybody would write them: along each line; or of columns, row by row, with what
+/// is best of each beside the others.
 #[inline(never)]
 fn plain<T: Plain, I: PlainIndex, const VALUES: bool>(
     data: &[T],

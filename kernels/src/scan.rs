@@ -272,6 +272,22 @@ fn wins<O: ArgOrder, const NEWEST: bool, const EXACT: bool>(order: O, new: Vec<O
     if NEWEST { order.simd().and_not(order.simd().first_n_mask(O::Simd::LANES), is_better) } else { is_better }
 }
 
+/// The first lanes, as bits.
+#[inline(always)]
+fn first_lanes<O: ArgOrder>(order: O, n: usize) -> u64 {
+    order.simd().movemask(order.simd().first_n_mask(n))
+}
+
+/// The first elements of a vector, all of them or fewer.
+///
+/// # Safety
+/// - As many may be read.
+#[inline(always)]
+unsafe fn load_some<O: ArgOrder>(order: O, from: *const O::Lane, count: usize) -> Vec<O> {
+    // SAFETY: the caller's promise.
+    unsafe { if count == O::Simd::LANES { order.load(from) } else { order.load_first_n(from, count) } }
+}
+
 /// The best of each lane and those visited before it, and which lane that is in; if not `EXACT`, none of them is NaN.
 #[inline(always)]
 fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool, const EXACT: bool>(
@@ -436,11 +452,9 @@ impl<O: ArgOrder> Line<O> {
                     let count = left.min(all);
                     let at = next(left, count);
                     let start = if self.is_forward { 0 } else { all - count };
-                    let lanes = match count == all {
-                        true => order.load(self.input.add(at)),
-                        false if self.is_forward => order.load_first_n(self.input.add(at), count),
-                        false => order.simd().rotate(order.load_first_n(self.input.add(at), count), count),
-                    };
+                    let lanes = load_some(order, self.input.add(at), count);
+                    let is_first = count == all || self.is_forward;
+                    let lanes = if is_first { lanes } else { order.simd().rotate(lanes, count) };
                     let visited = Lanes { at: at as isize - start as isize, start, end: start + count };
                     carry = self.visit(carry, lanes, visited);
                     left -= count;
@@ -503,14 +517,8 @@ impl<O: ArgOrder> Line<O> {
     #[inline(always)]
     unsafe fn visit(self, carry: Carry<O>, lanes: Vec<O>, visited: Lanes) -> Carry<O> {
         let (order, simd, per_lane) = (self.order, self.order.simd(), O::Simd::BITS_PER_LANE);
-        let winners = #[inline(always)]
-        |over: Vec<O>| match self.newest_wins {
-            false => simd.movemask(wins::<O, false, true>(order, lanes, over)),
-            true => simd.movemask(wins::<O, true, true>(order, lanes, over)),
-        };
-        let first_n = #[inline(always)]
-        |n: usize| simd.movemask(simd.first_n_mask(n));
-        let (mut left, mut best) = (winners(carry.lanes) & first_n(visited.end) & !first_n(visited.start), carry);
+        let there = first_lanes(order, visited.end) & !first_lanes(order, visited.start);
+        let (mut left, mut best) = (self.winners(lanes, carry.lanes) & there, carry);
         let (mut shown, mut count) = (simd.splat_index(CARRY), 0);
         while left != 0 {
             // After many, more are likely.
@@ -528,13 +536,26 @@ impl<O: ArgOrder> Line<O> {
             let (at, index) = (self.input.wrapping_offset(place), self.lowest_index.offset(place as u64, self.falls));
             // SAFETY: a lane that is visited is an element.
             best = Carry { lanes: order.encode(simd.splat(unsafe { at.read() })), at, index, had_many: false };
-            let next = if self.is_forward { !first_n(winner as usize + 1) } else { first_n(winner as usize) };
-            left &= next & winners(best.lanes);
+            let next = match self.is_forward {
+                true => !first_lanes(order, winner as usize + 1),
+                false => first_lanes(order, winner as usize),
+            };
+            left &= next & self.winners(lanes, best.lanes);
             count += 1;
         }
         // SAFETY: the caller promises the elements and the answers.
         unsafe { self.write_lanes(visited, simd.index_array(shown).as_ref(), &carry) };
         best
+    }
+
+    /// Which lanes win over others, as bits.
+    #[inline(always)]
+    fn winners(self, lanes: Vec<O>, over: Vec<O>) -> u64 {
+        let order = self.order;
+        order.simd().movemask(match self.newest_wins {
+            false => wins::<O, false, true>(order, lanes, over),
+            true => wins::<O, true, true>(order, lanes, over),
+        })
     }
 
     /// Writes the answers of a vector: of which lane each is, or that it is the carry's.
@@ -755,13 +776,14 @@ where
         let count = all.min(len - at);
         // SAFETY: the caller promises as many.
         unsafe {
-            let load = #[inline(always)]
-            |from: *const O::Lane| match count == all {
-                true => order.load(from.add(at)),
-                false => order.load_first_n(from.add(at), count),
-            };
-            let wins =
-                SimdOps::<O::Lane>::movemask(simd, wins::<O, NEWEST, true>(order, load(sides.new), load(sides.old)));
+            let wins = SimdOps::<O::Lane>::movemask(
+                simd,
+                wins::<O, NEWEST, true>(
+                    order,
+                    load_some(order, sides.new.add(at), count),
+                    load_some(order, sides.old.add(at), count),
+                ),
+            );
             for n in 0..count {
                 let (place, is_new) =
                     (at + n, wins >> (n as u32 * <O::Simd as SimdOps<O::Lane>>::BITS_PER_LANE) & 1 != 0);
