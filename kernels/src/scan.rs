@@ -32,6 +32,7 @@ use crate::positions::Position;
 use crate::simd::ops::{ByteMaskOps, SimdOps, UNORDERED, iota};
 use crate::simd::token::Simd;
 use bytemuck::Pod;
+use core::ops::Range;
 use core::ptr::{null, null_mut};
 
 /// Scans by the vectors of an ISA: [`scanner_of`](crate::scanner_of) makes one, for elements of a type, and an order.
@@ -772,6 +773,25 @@ where
         }
         at += group;
     }
+    // SAFETY: as above.
+    unsafe { choose_some::<O, I, NEWEST>(order, sides, to, at..len) }
+}
+
+/// As [`choose`], vector by vector, of those in a range.
+///
+/// # Safety
+/// - As there.
+#[inline(always)]
+unsafe fn choose_some<O, I, const NEWEST: bool>(
+    order: O,
+    sides: Sides<O, I>,
+    to: To<O::Lane, I>,
+    Range { start: mut at, end: len }: Range<usize>,
+) where
+    O: ArgOrder,
+    I: ScanIndex,
+{
+    let (simd, all) = (order.simd(), const { <O::Simd as SimdOps<O::Lane>>::LANES });
     while at < len {
         let count = all.min(len - at);
         // SAFETY: the caller promises as many.
