@@ -82,7 +82,10 @@ def cumulative_overloads(name: str) -> Iterator[Overload]:
     """The same of the best so far: each result has as many elements as ``x``."""
     _, answer = argreduce._argreduce._CUMULATIVE[name]
     has_values = answer == "ValuesAndIndices"
-    of = (lambda values, indices: f"ValuesAndIndices[{values}, {indices}]" if has_values else indices)
+
+    def of(values: str, indices: str) -> str:
+        return f"ValuesAndIndices[{values}, {indices}]" if has_values else indices
+
     x = {"x": "NDArray[_S]" if has_values else "_OfNumPy", "axis": "SupportsIndex | None = None"}
     yield {**x, "dtype": "None = None"}, of("NDArray[_S]", "NDArray[np.int64]")
     if not has_values:

@@ -133,9 +133,10 @@ impl<'a> BoundScan<'a> {
         };
         let is_direct = self.mask.is_none() && matches!(indices.width(), 4 | 8);
         let is_along = steps.strides[INPUT].abs() == 1 && packed(steps.strides, steps.strides[INPUT]);
-        if is_direct && is_along && (steps.size >= self.scanner.lanes() || inner.size < self.scanner.lanes()) {
-            (Way::InPlace, MAX_LINES)
-        } else if is_direct && packed(inner.strides, 1) && self.goes_across(shape) {
+        // Lines that are shorter than a vector are scanned side by side, if there are enough.
+        let is_worth_it = steps.size >= self.scanner.lanes() || inner.size < self.scanner.lanes();
+        let goes_across = packed(inner.strides, 1) && self.goes_across(shape);
+        if is_direct && (is_along && is_worth_it || goes_across) {
             (Way::InPlace, MAX_LINES)
         } else {
             // A tile has long lines, or lines side by side.

@@ -84,7 +84,7 @@ def test_values_are_those_of_numpy():
 def test_the_flattened_array():
     x = np.array([[3, 1, 4], [1, 5, 9]])
     np.testing.assert_array_equal(argreduce.cumargmax(x), [0, 0, 2, 2, 4, 5])
-    np.testing.assert_array_equal(argreduce.cumargmax(x.T), [0, 0, 0, 3, 4, 5])
+    np.testing.assert_array_equal(argreduce.cumargmax(x.T), [0, 0, 0, 3, 3, 5])
     np.testing.assert_array_equal(argreduce.cumargmax(x.tolist(), reverse=True), [5] * 6)
     np.testing.assert_array_equal(argreduce.cumargmin([3, 1, 2]), [0, 1, 1])
     np.testing.assert_array_equal(argreduce.cumargmax(np.float32(3)), [0])

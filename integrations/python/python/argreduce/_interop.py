@@ -328,11 +328,12 @@ def flattened(name: str, x: Any, axis: None, options: dict[str, Any]) -> Any:
     """A function of the best so far along all elements of ``x`` in a row."""
     from . import _argreduce
 
-    function, cls = getattr(_argreduce, name), type(x)
+    function = getattr(_argreduce, name)
+    cls: Any = type(x)
     is_column = hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__") or bool(_names_in_pandas(cls))
     if is_column and getattr(x, "ndim", 1) == 1 and not hasattr(x, "columns") and not hasattr(x, "column_names"):
         return function(x, 0, **options)
-    if type(x).__module__.partition(".")[0] == "dask":
+    if cls.__module__.partition(".")[0] == "dask":
         return of_dask(name, x, axis, options)
     if not (isinstance(x, np.ma.MaskedArray) or (hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray))):
         # Not of a subclass, whose rows may be something else.
