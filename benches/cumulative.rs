@@ -8,9 +8,9 @@
 
 mod common;
 
-use argreduce::{ArgReduce, Element, Index, Layout};
+use argreduce::{ArgReduce, Element, Index};
 use bytemuck::Pod;
-use common::{random, time};
+use common::{layout, random, time};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ fn times<T: Plain, I: PlainIndex>((_, sizes, axis): Shape, bytes: usize, kind: &
     if sizes.contains(&0) {
         return [f64::NAN; 2];
     }
-    let layout = Layout::contiguous(&sizes).unwrap();
+    let layout = layout(&sizes, false);
     let len = layout.element_count();
     let data: Vec<T> = if kind == "rising" { (0..len).map(|n| T::rising(n, len)).collect() } else { random(len) };
     let so_far = ArgReduce::argmax(&layout).axes(&[axis as isize]).cumulative();
