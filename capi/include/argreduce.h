@@ -45,6 +45,15 @@
 // `nan_policy`: NaN is worse than every number.
 #define ARGREDUCE_IGNORE 1
 
+// `cumulative`: one answer for all elements along the axes.
+#define ARGREDUCE_NOT_CUMULATIVE 0
+
+// `cumulative`: for each element, the best of it and all before it.
+#define ARGREDUCE_CUMULATIVE 1
+
+// `cumulative`: for each element, the best of it and all after it.
+#define ARGREDUCE_CUMULATIVE_REVERSE 2
+
 // `kind` of a mask: a bit for each element, the least significant of each byte first; 1 is there.
 #define ARGREDUCE_MASK_BITS 0
 
@@ -149,6 +158,12 @@ typedef struct argreduce_desc {
     // The name of the instruction set to use, as argreduce_operator_isa() gives it. NULL: the one that the environment
     // variable ARGREDUCE_ISA names, or else the best that this machine has.
     const char *isa;
+    // ARGREDUCE_NOT_CUMULATIVE; or for the best so far, along one axis, ARGREDUCE_CUMULATIVE or
+    // ARGREDUCE_CUMULATIVE_REVERSE. Then each element has an answer, of itself and all before it (or after it): the
+    // output has the input's sizes, and there are no partial answers.
+    uint32_t cumulative;
+    // 0.
+    uint32_t reserved_2;
 } argreduce_desc;
 
 // What argreduce_executor::parallel_for calls: task(data, n) for each n below `tasks`. It never throws, longjmps or
@@ -344,6 +359,9 @@ typedef struct argreduce_pairs {
 
 // A mask that does not fit the input: too short, or of strides or an offset that lead beyond it; or any, of DirectML.
 #define ARGREDUCE_MASK_MISMATCH 33
+
+// The best so far along no axis or several; or what there is none of: partial answers.
+#define ARGREDUCE_CUMULATIVE_MISMATCH 34
 
 #ifdef __cplusplus
 extern "C" {

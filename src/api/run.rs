@@ -180,9 +180,25 @@ impl<'a, const N: usize> Plans<'a, N> {
         slices: [&mut OutputSlices<'_>; N],
     ) -> Result<(), Error> {
         if self.check(named, input.elements, &slices)? {
-            run(self.bind(input.elements), slices, input.executor);
+            match self.plans[0].walk() {
+                Some(_) => self.scan(input.elements, None, slices, input.executor),
+                None => run(self.bind(input.elements), slices, input.executor),
+            }
         }
         Ok(())
+    }
+
+    /// Writes the best so far of each element.
+    fn scan(
+        self,
+        elements: ElementsRef<'_>,
+        mask: Option<&CallMask<'_>>,
+        slices: [&mut OutputSlices<'_>; N],
+        executor: Option<&dyn Executor>,
+    ) {
+        for (plan, slices) in self.plans.into_iter().zip(slices) {
+            plan.bind_scan(elements, mask).run(slices, executor);
+        }
     }
 
     /// As [`Plans::run_outlined`], of what is there.
@@ -201,6 +217,15 @@ impl<'a, const N: usize> Plans<'a, N> {
             return Ok(());
         }
         let (fill, isa) = (plan.fill(), plan.isa());
+        if plan.walk().is_some() {
+            let mask =
+                (!are_all_there(&mask, plan.input().sizes())).then(|| CallMask::new(mask, isa, fill.unwrap_or(0)));
+            self.scan(elements, mask.as_ref(), slices, executor);
+            return match mask.and_then(|mask| mask.first_nothing()) {
+                Some(output) if fill.is_none() => Err(plan.nothing_there(output)),
+                _ => Ok(()),
+            };
+        }
         let first_nothing = match plan.first_of_row(&mask).filter(|_| plan.is_undivided(executor)) {
             Some(first) => self.run_row(elements, (&CallMask::new(mask, isa, fill.unwrap_or(0)), first), slices),
             None => self.search(elements, Some(mask), fill.unwrap_or(0), |search| run(search, slices, executor)),

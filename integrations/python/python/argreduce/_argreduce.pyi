@@ -31,14 +31,17 @@ __version__: str
 # What each function looks for, and what it gives back.
 _FUNCTIONS: dict[str, tuple[tuple[Function, ...], Literal["Indices", "IndicesOfNumbers", "ValuesAndIndices"]]]
 
+# The same of the best so far.
+_CUMULATIVE: dict[str, tuple[tuple[Function, ...], Literal["Indices", "ValuesAndIndices"]]]
+
 # For argreduce.dask, and for the package's own tests.
 def _trues(name: str, there: Any) -> Any: ...
 def _set_cpus(count: int) -> None: ...
 
 # By stubs.py: what follows, to the end mark.
 __all__ = [
-    "argmax", "argmin", "argminmax", "argminmax_values", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin",
-    "partial",
+    "argmax", "argmin", "argminmax", "argminmax_values", "cumargmax", "cumargmin", "max_argmax", "max_cumargmax",
+    "merge", "min_argmin", "min_cumargmin", "nanargmax", "nanargmin", "partial",
 ]
 @overload
 def argmax(
@@ -304,6 +307,114 @@ def argminmax_values(
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
     fill: SupportsIndex | None = None,
 ) -> ArgMinMaxValues[Any, Any]: ...
+@overload
+def cumargmax(
+    x: _OfNumPy, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> NDArray[np.int64]: ...
+@overload
+def cumargmax(
+    x: _OfNumPy, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> _Integers: ...
+@overload
+def cumargmax(
+    x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: _Out,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> _Out: ...
+@overload
+def cumargmax(
+    x: _Labelled, /, axis: SupportsIndex | str | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> Any: ...
+@overload
+def cumargmax(
+    x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> Any: ...
+@overload
+def cumargmin(
+    x: _OfNumPy, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> NDArray[np.int64]: ...
+@overload
+def cumargmin(
+    x: _OfNumPy, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> _Integers: ...
+@overload
+def cumargmin(
+    x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: _Out,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> _Out: ...
+@overload
+def cumargmin(
+    x: _Labelled, /, axis: SupportsIndex | str | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> Any: ...
+@overload
+def cumargmin(
+    x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> Any: ...
+@overload
+def max_cumargmax(
+    x: NDArray[_S], /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[NDArray[_S], NDArray[np.int64]]: ...
+@overload
+def max_cumargmax(
+    x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: _Out,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, _Out]: ...
+@overload
+def max_cumargmax(
+    x: _Labelled, /, axis: SupportsIndex | str | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, Any]: ...
+@overload
+def max_cumargmax(
+    x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, Any]: ...
+@overload
+def min_cumargmin(
+    x: NDArray[_S], /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[NDArray[_S], NDArray[np.int64]]: ...
+@overload
+def min_cumargmin(
+    x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: _Out,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, _Out]: ...
+@overload
+def min_cumargmin(
+    x: _Labelled, /, axis: SupportsIndex | str | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, Any]: ...
+@overload
+def min_cumargmin(
+    x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None, fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, Any]: ...
 # end
 
 @overload
