@@ -22,7 +22,7 @@ from ._unravel import unravel
 __all__ = ["ArgMinMax", "ArgMinMaxValues", "Partial", "ValuesAndIndices", "unravel"]
 # By stubs.py: what follows, to the end mark.
 __all__ += [
-    "argmax", "argmin", "argminmax", "argminmax_values", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin",
-    "partial",
+    "argmax", "argmin", "argminmax", "argminmax_values", "max_argmax", "merge", "min_argmin", "move_argmax",
+    "move_argmin", "nanargmax", "nanargmin", "partial",
 ]
 # end
