@@ -11,6 +11,7 @@ use crate::order::elements::{Masked, OfColumns, OrderFactory, Shared, Specialize
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
+use crate::scan::{self, Scanner};
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::{Tuning, WorkingSet};
@@ -274,6 +275,55 @@ pub fn merger(
         sizes: [element.size(), index_bytes],
         group_len: isa.vector_bytes(),
     })
+}
+
+/// What scans lines for [the best so far](crate::Scanner), or `None` as in [`kernel_of`].
+///
+/// ```
+/// use argreduce_kernels::{DataType, Isa, LoopDim, NanPolicy, ReduceFunction, ScanArgs, scanner_of};
+/// let scanner = scanner_of(DataType::F32, Isa::detect(), ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
+/// let (prices, mut indices) = ([3.0_f32, 1.0, 4.0, 1.0, 5.0], [0_u32; 5]);
+/// let (mut value, mut index) = (0.0_f32, 0_u32);
+/// let args = ScanArgs {
+///     input: prices.as_ptr().cast(),
+///     lines: LoopDim::ONE,
+///     steps: LoopDim { size: 5, stride: 1 },
+///     index_bytes: 4,
+///     indices: indices.as_mut_ptr().cast(),
+///     index_stride: 0,
+///     values: std::ptr::null_mut(),
+///     value_stride: 0,
+///     first_index: 0,
+///     line_index_step: 0,
+///     indices_fall: false,
+///     newest_wins: false,
+///     best: [(&raw mut value).cast(), (&raw mut index).cast()],
+///     begins: true,
+/// };
+/// // SAFETY: there are five of each, and one best.
+/// unsafe { scanner.scan(&args) };
+/// assert_eq!((indices, value, index), ([0, 0, 2, 2, 4], 5.0, 4));
+/// ```
+pub fn scanner_of(element: DataType, isa: Isa, function: ReduceFunction, policy: NanPolicy) -> Option<Scanner> {
+    if !isa.is_available() {
+        return None;
+    }
+    let lanes = isa.vector_bytes() / element.size();
+    with_element_type!(element, T => with_isa!(isa, S => {
+        if const { !T::DATA_TYPE.has_kernels() } {
+            return None;
+        }
+        match (function, policy) {
+            (ReduceFunction::ArgMax, NanPolicy::Propagate) => scanner::<OfColumns<S, T, true, PROPAGATE>>(lanes),
+            (ReduceFunction::ArgMax, NanPolicy::Ignore) => scanner::<OfColumns<S, T, true, IGNORE>>(lanes),
+            (ReduceFunction::ArgMin, NanPolicy::Propagate) => scanner::<OfColumns<S, T, false, PROPAGATE>>(lanes),
+            (ReduceFunction::ArgMin, NanPolicy::Ignore) => scanner::<OfColumns<S, T, false, IGNORE>>(lanes),
+        }
+    }))
+}
+
+fn scanner<F: OrderFactory<Given = (), Order: ArgOrder>>(lanes: usize) -> Scanner {
+    Scanner { scan: scan::enter_scan::<F>, merge: scan::enter_merge::<F>, lanes }
 }
 
 /// A kernel for both functions at once, made for one ISA, element type and policy: of long rows, what is loaded serves

@@ -21,6 +21,7 @@
 //! | `memory/`, `prefetch.rs` | what a kernel is given, and how memory is traversed and prefetched |
 //! | `outputs.rs`, `positions.rs`, `values.rs` | where a kernel writes; values that it does not write by itself |
 //! | `merge.rs` | partial answers: the better of two |
+//! | `scan.rs` | the best so far, along lines or across |
 //! | `types.rs`, `index.rs`, `scatter.rs` | element types; from positions to indices; outputs at strides |
 //!
 //! The `mod.rs` of each folder explains its algorithm.
@@ -72,6 +73,7 @@ mod positions;
 mod prefetch;
 mod rows;
 mod scalar;
+mod scan;
 mod scatter;
 mod simd;
 mod strategy;
@@ -80,7 +82,7 @@ mod values;
 
 #[doc(hidden)]
 pub use columns::{PANEL_BYTES, PANEL_VECTORS};
-pub use dispatch::{BothKernel, Isa, Kernel, both_kernel_of, kernel_of, merger};
+pub use dispatch::{BothKernel, Isa, Kernel, both_kernel_of, kernel_of, merger, scanner_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};
@@ -93,6 +95,7 @@ pub use names::UnknownName;
 pub use outputs::Outputs;
 pub use positions::Positions;
 pub use prefetch::Hint;
+pub use scan::{MergeArgs, ScanArgs, Scanner};
 pub use strategy::Strategy;
 pub use tuning::{Tuning, WorkingSet};
 #[doc(hidden)]

@@ -10,6 +10,7 @@ mod indices;
 mod keys;
 mod merge;
 mod modes;
+mod scan;
 mod scatter;
 mod tiles;
 mod tuning;
@@ -57,6 +58,7 @@ macro_rules! isas {
                 if <by_name::$t as Element>::DATA_TYPE.has_kernels() && is_exercised(Isa::$isa) {
                     Case::<by_name::$t>::new(Isa::$isa).run_all();
                     merge::check::<by_name::$t>(Isa::$isa);
+                    scan::check::<by_name::$t>(Isa::$isa);
                 }
             }
         )+
