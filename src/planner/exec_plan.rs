@@ -8,6 +8,7 @@ use super::limits::{
 };
 use super::nest::count;
 use super::select::{PlanIsa, Prefer256Bit, Selection};
+use super::windows::Windows;
 use crate::layout::{AxisSet, Window};
 use crate::mask::MaskPlaces;
 use crate::{AxisDirection, DataType, Isa, Layout, NanPolicy, ReduceFunction};
@@ -33,6 +34,8 @@ pub(crate) struct ExecPlan {
     masked_outputs: Option<usize>,
     has_one_output: bool,
     is_contiguous_row: bool,
+    /// Whether the outputs are windows that overlap so far that each is not looked at alone.
+    has_windows: bool,
 }
 
 impl ExecPlan {
@@ -51,6 +54,7 @@ impl ExecPlan {
         masked_outputs: None,
         has_one_output: false,
         is_contiguous_row: false,
+        has_windows: false,
     };
 
     /// Makes this plan, which is [`ExecPlan::EMPTY`], one for a reduction: its shape is collapsed, and all that follows
@@ -106,6 +110,8 @@ impl ExecPlan {
         self.has_one_output = has_one_loop;
         let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
+        let lanes = self.isa.vector_bytes() / element.size();
+        self.has_windows = Windows::of(shape).is_some_and(|windows| windows.pay(shape, element.size(), lanes));
         Some(())
     }
 
@@ -155,6 +161,12 @@ impl ExecPlan {
     #[inline(always)]
     pub(crate) fn working_set(&self) -> WorkingSet {
         self.working_set
+    }
+
+    /// The windows that the outputs are, if it pays to look at what they have in common once.
+    #[inline(always)]
+    pub(crate) fn windows(&self) -> Option<Windows> {
+        if self.has_windows { Windows::of(&self.shape) } else { None }
     }
 
     /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost

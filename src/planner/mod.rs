@@ -48,6 +48,7 @@ mod limits;
 mod nest;
 mod select;
 mod split;
+mod windows;
 
 pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, OutputBytes, OutputParts, Parts, ReductionParts};
@@ -58,3 +59,4 @@ pub(crate) use limits::{
 };
 pub(crate) use nest::{LoopNest, count};
 pub(crate) use select::{PlanIsa, require_kernels, takes};
+pub(crate) use windows::{WindowWay, Windows};

@@ -1,0 +1,537 @@
+//! Windows that overlap, at a cost that does not grow with their width. What a window loses, it loses at its start, and
+//! what it gains, at its end: so the best of all that is in two windows is looked for once.
+//!
+//! ```text
+//! series:     the best of a window stays the best of those that follow, until it leaves them, or a better one comes
+//!     for each window that the best so far is not in:
+//!         best = kernel(the window without its last element)       or if that was needed too often: by a block
+//!     scan on, until the best leaves:     indices of the windows = the best so far
+//!
+//!     by a block, of B windows:           a window is the end of the block, what lies between, and a prefix
+//!         ends     = scan(the first B elements, backwards)
+//!         between  = kernel(what is in all B windows)
+//!         prefixes = scan(what follows, from `between` on)
+//!         indices  = merge(ends, prefixes)
+//!
+//! rows:       the same block by block, for many columns at a time: an end and a prefix are rows
+//! ```
+//!
+//! A window of rows and columns is answered row by row first: what wins in a window is the winner of its row, because
+//! each better element, and each equal one that is visited earlier, would win there, too. So of the winners of its rows
+//! the best wins, and of equal ones that of the row that is visited first. Both steps keep the index of the element in
+//! its own window, so that the same holds for any index type.
+#![allow(unsafe_code)]
+
+use super::call::{KernelCall, PositionPlaces, ValuePlaces};
+use super::input::{BoundPlan, ElementsRef};
+use super::slices::OutputSlices;
+use super::tiles::{Grid, OutputTile};
+use crate::planner::{WindowWay, Windows};
+use argreduce_kernels::{
+    IndexBits, Kernel, LoopDim, MergeArgs, ScanArgs, Scanner, Strategy, StridedIter, WorkingSet, kernel_of, scanner_of,
+    with_bits,
+};
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::slice::from_ref;
+
+/// Windows that are answered before their indices are written. Not measured.
+const PIECE: usize = 2048;
+
+/// The longest block of a series. Not measured.
+const BLOCK: usize = 1024;
+
+/// Where the best of a window has stayed for less than this part of it, a block follows. See docs/tuning.md#windows.
+const MIN_STAY: usize = 8;
+
+/// The elements of a block of rows. See docs/tuning.md#windows.
+const BLOCK_OF_ROWS: usize = 4096;
+
+/// The fewest columns of such a block, unless a vector has more lanes. Not measured.
+const MIN_COLUMNS: usize = 32;
+
+/// The most columns that are answered side by side. Not measured.
+const MAX_COLUMNS: usize = 256;
+
+/// The elements of series that are not neighbours, gathered for a piece.
+const GATHERED: usize = 4096;
+
+/// Answers those outputs that are no copies of others, of a plan for such windows.
+pub(super) fn run_windows(bound: &BoundPlan<'_>, windows: &Windows, slices: &mut OutputSlices<'_>) {
+    let shape = bound.plan().shape();
+    let nests = [&shape.input, &shape.output, &shape.values];
+    let loops = nests.map(|nest| windows.loops(nest.output_dims()));
+    let [inputs, outputs, values] = nests.map(|nest| windows.others(nest.output_dims()));
+    let places = StridedIter::new(&inputs.0[..inputs.1])
+        .zip(StridedIter::new(&outputs.0[..outputs.1]))
+        .zip(StridedIter::new(&values.0[..values.1]));
+    for ((input, output), value) in places {
+        let starts = [(shape.input.start, input), (shape.output.start, output), (shape.values.start, value)];
+        let starts = starts.map(|(start, offset)| start as isize + offset);
+        let part = Part { bound, windows, finder: Finder::new(bound, windows), loops, starts };
+        match windows.way {
+            WindowWay::Series { interleaved: 1 } if windows.stride == 1 => part.run_series(slices),
+            WindowWay::Series { interleaved } => {
+                (0..interleaved).for_each(|n| part.run_gathered(n, interleaved, slices))
+            }
+            WindowWay::Rows => part.run_rows(slices),
+        }
+    }
+}
+
+/// An answer as scans take it: an element, from its first byte on, and an index.
+#[derive(Clone, Copy)]
+struct Best {
+    element: u64,
+    index: u32,
+}
+
+/// What finds and merges, by the plan's ISA and order.
+#[derive(Clone, Copy)]
+struct Finder {
+    scanner: Scanner,
+    /// Of rows, and of columns side by side.
+    rows: &'static Kernel,
+    columns: &'static Kernel,
+    /// Of equals, the last in memory wins.
+    last_wins: bool,
+}
+
+impl Finder {
+    fn new(bound: &BoundPlan<'_>, windows: &Windows) -> Self {
+        let Some((isa, ..)) = bound.kernel() else { unreachable!("windows have several elements") };
+        let (element, (function, policy)) = (bound.input().data_type(), bound.order());
+        let kernel = |strategy| kernel_of(element, isa, strategy, function, policy).expect("as the plan has one");
+        let scanner = scanner_of(element, isa, function, policy).expect("as the plan has a kernel");
+        let (rows, columns) = (kernel(Strategy::Rows), kernel(Strategy::Columns));
+        Finder { scanner, rows, columns, last_wins: windows.is_backward }
+    }
+}
+
+/// Windows along one loop, and where their answers go.
+struct Part<'a> {
+    bound: &'a BoundPlan<'a>,
+    windows: &'a Windows,
+    finder: Finder,
+    /// In the input, the output and the values: along and across.
+    loops: [[LoopDim; 2]; 3],
+    starts: [isize; 3],
+}
+
+/// Answers of a piece, and of a block: as many places for elements of any type. Large: to be made in an outlined
+/// function.
+struct Buffers {
+    indices: [u32; PIECE],
+    elements: [u64; PIECE],
+    later_indices: [u32; BLOCK],
+    later_elements: [u64; BLOCK],
+}
+
+impl Buffers {
+    const NEW: Buffers =
+        Buffers { indices: [0; PIECE], elements: [0; PIECE], later_indices: [0; BLOCK], later_elements: [0; BLOCK] };
+}
+
+impl Part<'_> {
+    /// Where the lowest element of the first window is, of which windows are visited upwards or downwards.
+    fn lowest(&self) -> isize {
+        let Windows { len, width, stride, is_backward, .. } = *self.windows;
+        let below = if is_backward { (len - 1) * stride + width - 1 } else { 0 };
+        self.starts[0] - below as isize
+    }
+
+    /// A series whose elements are neighbours.
+    #[inline(never)]
+    fn run_series(&self, slices: &mut OutputSlices<'_>) {
+        let (mut buffers, step) = (Buffers::NEW, self.windows.step);
+        let [along, _] = self.loops[0];
+        let elements = self.bound.input();
+        let mut series = Series::new(self, elements, self.lowest(), slices.values.is_some());
+        let mut first = 0;
+        while first < along.size {
+            let count = (along.size - first).min(PIECE / step);
+            // Up to where the next piece begins: the best of that is known then.
+            let is_last = first + count == along.size;
+            let windows = if is_last { (count - 1) * step + 1 } else { count * step };
+            series.answer(windows, &mut buffers);
+            self.write(first, count, &mut buffers, slices, 1);
+            first += count;
+        }
+    }
+
+    /// Series `n` of some that are interleaved, or the only one, whose elements are not neighbours.
+    #[inline(never)]
+    fn run_gathered(&self, n: usize, interleaved: usize, slices: &mut OutputSlices<'_>) {
+        let (mut buffers, Windows { len, step, stride, .. }) = (Buffers::NEW, *self.windows);
+        let mut gathered = [0_u64; GATHERED];
+        let ([along, _], input) = (self.loops[0], self.bound.input());
+        let all = along.size.saturating_sub(n).div_ceil(interleaved);
+        let lowest = self.lowest() + n as isize;
+        let mut first = 0;
+        while first < all {
+            let most = (GATHERED - (len - 1)).min(PIECE);
+            let count = (all - first).min((most - 1) / step + 1);
+            let windows = (count - 1) * step + 1;
+            with_bits!(self.bound.plan().element_bytes(), B => {
+                let gathered = &mut bytemuck::cast_slice_mut::<u64, B>(&mut gathered)[..windows + len - 1];
+                for (i, to) in gathered.iter_mut().enumerate() {
+                    let place = lowest + ((first * step + i) * stride) as isize;
+                    // SAFETY: windows of the plan reach all elements from the first to the last of these, as steps are
+                    // no longer than windows; integers of their size take all bits.
+                    *to = unsafe { input.read::<B>(place as usize) };
+                }
+                // SAFETY: these are elements of the input.
+                let elements = unsafe { ElementsRef::of_bits(gathered, input.data_type()) };
+                Series::new(self, elements, 0, slices.values.is_some()).answer(windows, &mut buffers);
+            });
+            self.write(n + first * interleaved, count, &mut buffers, slices, interleaved);
+            first += count;
+        }
+    }
+
+    /// Writes the answers of some windows of a series, from the `first` output on, `apart` outputs from one to the next.
+    fn write(&self, first: usize, count: usize, buffers: &mut Buffers, slices: &mut OutputSlices<'_>, apart: usize) {
+        let Windows { len, step, is_backward, .. } = *self.windows;
+        let positions = &mut buffers.indices;
+        for n in 0..count {
+            let from_lowest = positions[n * step].wrapping_sub((n * step) as u32);
+            positions[n] = if is_backward { (len - 1) as u32 - from_lowest } else { from_lowest };
+        }
+        let grid = |n: usize| {
+            let stride = self.loops[n][0].stride;
+            let dims = [LoopDim::ONE, LoopDim { size: count, stride: stride * apart as isize }];
+            Grid { start: self.starts[n] + first as isize * stride, dims }
+        };
+        let tile = OutputTile { input: grid(0), output: grid(1), values: grid(2), mask: None };
+        with_bits!(self.bound.plan().element_bytes(), B => {
+            let elements = bytemuck::cast_slice_mut::<u64, B>(&mut buffers.elements);
+            if slices.values.is_some() && step > 1 {
+                (0..count).for_each(|n| elements[n] = elements[n * step]);
+            }
+            // SAFETY: elements of the input, if they are wanted.
+            unsafe { self.put(&tile, &mut positions[..count], &elements[..count], slices) };
+        });
+    }
+
+    /// Writes positions, and elements where they are wanted.
+    ///
+    /// # Safety
+    /// - Where they are wanted, these are the bits of elements of the input.
+    unsafe fn put<B: IndexBits>(
+        &self,
+        tile: &OutputTile,
+        positions: &mut [u32],
+        elements: &[B],
+        slices: &mut OutputSlices<'_>,
+    ) {
+        let plan = self.bound.plan();
+        if let Some(values) = &mut slices.values {
+            // SAFETY: the caller's promise, and nothing else is written.
+            unsafe { values.bits::<B>() }.scatter(plan.writer(), tile.values, elements);
+        }
+        tile.write_indices(plan, positions, &mut slices.indices);
+    }
+}
+
+/// Windows of a series of neighbours, which begin at each of them.
+struct Series<'a> {
+    finder: Finder,
+    elements: ElementsRef<'a>,
+    /// The first element of the next window.
+    first: isize,
+    len: usize,
+    wants_elements: bool,
+    /// The best of the next window without its last element, by its place from the first.
+    best: Option<Best>,
+    /// How many windows the last one that was looked for has answered.
+    stay: usize,
+}
+
+impl<'a> Series<'a> {
+    fn new(part: &Part<'_>, elements: ElementsRef<'a>, first: isize, wants_elements: bool) -> Self {
+        let (finder, len) = (part.finder, part.windows.len);
+        Series { finder, elements, first, len, wants_elements, best: None, stay: len }
+    }
+
+    /// Answers the next windows: for each, how far the best element is from the first of all of them, and if wanted,
+    /// that.
+    fn answer(&mut self, count: usize, buffers: &mut Buffers) {
+        let mut next = 0;
+        while next < count {
+            let (mut best, steps) = match self.best.take().filter(|best| best.index as usize >= next) {
+                None if self.stay < self.len / MIN_STAY => {
+                    next += self.answer_block(next, count, buffers);
+                    self.stay = self.len;
+                    continue;
+                }
+                None => {
+                    self.stay = 0;
+                    (self.find(next, self.len - 1), count - next)
+                }
+                Some(best) => (best, count - next),
+            };
+            let steps = steps.min(best.index as usize - next + 1);
+            let elements = if self.wants_elements { buffers.elements.as_mut_ptr() } else { null_mut() };
+            let to = Answers { indices: buffers.indices.as_mut_ptr(), elements, first: next };
+            self.scan((next + self.len - 1, steps), true, to, &mut best, false);
+            self.best = Some(best);
+            next += steps;
+            self.stay += steps;
+        }
+        self.first += count as isize;
+        let moved = |best: Best| Some(Best { index: best.index.checked_sub(count as u32)?, ..best });
+        self.best = self.best.and_then(moved);
+    }
+
+    /// Answers windows by a block, and tells how many.
+    #[inline(never)]
+    fn answer_block(&mut self, next: usize, count: usize, buffers: &mut Buffers) -> usize {
+        let (len, Finder { scanner, last_wins, .. }) = (self.len, self.finder);
+        let size = (len - 1).min(BLOCK).min(count - next);
+        let (mut best, first_later) = (Best { element: 0, index: 0 }, next + len - 1);
+        let Buffers { indices, elements, later_indices, later_elements } = buffers;
+        let to = Answers { indices: indices.as_mut_ptr(), elements: elements.as_mut_ptr(), first: next };
+        self.scan((next, size), false, to, &mut best, true);
+        let between = len - 1 - size;
+        if between > 0 {
+            best = self.find(next + size, between);
+        }
+        let to = Answers { indices: later_indices.as_mut_ptr(), elements: later_elements.as_mut_ptr(), first: 0 };
+        self.scan((first_later, size), true, to, &mut best, between == 0);
+        let at = next * self.elements.data_type().size();
+        let earlier: [*mut (); 2] =
+            [elements.as_mut_ptr().wrapping_byte_add(at).cast(), (&raw mut indices[next]).cast()];
+        let better = [if self.wants_elements { earlier[0] } else { null_mut() }, earlier[1]];
+        let args = MergeArgs {
+            len: size,
+            index_bytes: size_of::<u32>(),
+            earlier: earlier.map(<*mut ()>::cast_const),
+            later: [later_elements.as_ptr().cast(), later_indices.as_ptr().cast()],
+            better,
+            newest_wins: last_wins,
+        };
+        // SAFETY: both sides have been written, as many; nothing else uses the buffers.
+        unsafe { scanner.merge(&args) };
+        self.best = Some(best);
+        size
+    }
+
+    /// The best of some neighbours.
+    fn find(&self, first: usize, len: usize) -> Best {
+        let Finder { rows, last_wins, .. } = self.finder;
+        let (start, stride) = if last_wins { (first + len - 1, -1) } else { (first, 1) };
+        let grid = Grid { start: self.first + start as isize, dims: [LoopDim::ONE; 2] };
+        let row = LoopDim { size: len, stride };
+        let mut position = [MaybeUninit::uninit()];
+        // SAFETY: the kernel is for such elements; all of them are in windows, which are shorter than positions count.
+        let call = unsafe { KernelCall::new(rows, self.elements, grid, from_ref(&row), WorkingSet::L2) };
+        let position = call.find_positions(&mut position)[0] as usize;
+        let index = if last_wins { start - position } else { start + position };
+        let mut best = Best { element: 0, index: index as u32 };
+        with_bits!(self.elements.data_type().size(), B => {
+            // SAFETY: the element was visited; an integer of its size takes all bits.
+            let element = unsafe { self.elements.read::<B>((self.first + index as isize) as usize) };
+            best.element = bytes_of_element(element);
+        });
+        best
+    }
+
+    /// Scans some elements, upwards or downwards, and writes what is best so far.
+    fn scan(&self, (first, len): (usize, usize), upwards: bool, to: Answers, best: &mut Best, begins: bool) {
+        let Finder { scanner, last_wins, .. } = self.finder;
+        let size = self.elements.data_type().size();
+        let last = if upwards { 0 } else { len - 1 };
+        let element = |n: usize| to.elements.wrapping_byte_add((to.first + n) * size);
+        let args = ScanArgs {
+            input: self.elements.address(self.first + (first + last) as isize),
+            lines: LoopDim::ONE,
+            steps: LoopDim { size: len, stride: if upwards { 1 } else { -1 } },
+            index_bytes: size_of::<u32>(),
+            indices: to.indices.wrapping_add(to.first + last).cast(),
+            index_stride: 0,
+            values: if to.elements.is_null() { null_mut() } else { element(last).cast() },
+            value_stride: 0,
+            first_index: (first + last) as u64,
+            line_index_step: 0,
+            indices_fall: !upwards,
+            newest_wins: upwards == last_wins,
+            best: [(&raw mut best.element).cast(), (&raw mut best.index).cast()],
+            begins,
+        };
+        // SAFETY: the elements are in windows, and so are elements of the input; there are as many places for answers,
+        // and of the best one, which are initialised.
+        unsafe { scanner.scan(&args) }
+    }
+}
+
+/// Places for answers: from the `first` on.
+#[derive(Clone, Copy)]
+struct Answers {
+    indices: *mut u32,
+    /// Of the width of elements, or null.
+    elements: *mut u64,
+    first: usize,
+}
+
+/// Its bytes, as the first ones of an integer.
+fn bytes_of_element<B: bytemuck::Pod>(element: B) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..size_of::<B>()].copy_from_slice(bytemuck::bytes_of(&element));
+    u64::from_ne_bytes(bytes)
+}
+
+/// Rows of answers, each as wide as a strip: elements of any type, and indices.
+struct Rows<const N: usize> {
+    elements: [u64; N],
+    indices: [u32; N],
+}
+
+impl<const N: usize> Rows<N> {
+    const NEW: Rows<N> = Rows { elements: [0; N], indices: [0; N] };
+
+    /// Where a row begins: elements of so many bytes, and indices.
+    fn row(&mut self, first: usize, bytes: usize) -> Sides {
+        assert!(first <= N);
+        let elements = self.elements.as_mut_ptr().cast::<()>().wrapping_byte_add(first * bytes);
+        [elements, self.indices.as_mut_ptr().wrapping_add(first).cast()]
+    }
+}
+
+/// Elements and indices.
+type Sides = [*mut (); 2];
+
+impl Part<'_> {
+    /// Rows of windows, strip by strip.
+    #[inline(never)]
+    fn run_rows(&self, slices: &mut OutputSlices<'_>) {
+        let mut rows = Rows::NEW;
+        let Some((isa, ..)) = self.bound.kernel() else { unreachable!("windows have several elements") };
+        let (columns, lanes) = (self.loops[0][1].size, isa.vector_bytes() / self.bound.plan().element_bytes());
+        let block = (self.windows.len - 1).min(BLOCK_OF_ROWS / lanes.max(MIN_COLUMNS));
+        let widest = (BLOCK_OF_ROWS / block).min(MAX_COLUMNS).min(columns) / lanes * lanes;
+        let mut first = 0;
+        while first < columns {
+            // The last one overlaps the one before.
+            let width = widest.min((columns - first).next_multiple_of(lanes));
+            let at = first.min(columns - width);
+            Strip { part: self, first: at as isize, width, block }.run(&mut rows, slices);
+            first = at + width;
+        }
+    }
+}
+
+/// Some columns. An index says in which row of the part an element is, and where in the window's part of that.
+struct Strip<'a> {
+    part: &'a Part<'a>,
+    first: isize,
+    width: usize,
+    /// How many rows are a block at most.
+    block: usize,
+}
+
+impl Strip<'_> {
+    fn run(&self, rows: &mut Rows<BLOCK_OF_ROWS>, slices: &mut OutputSlices<'_>) {
+        let (len, along) = (self.part.windows.len, self.part.loops[0][0].size);
+        let [mut found, mut prefix, mut better] = [const { Rows::<MAX_COLUMNS>::NEW }; 3];
+        let bytes = self.part.bound.plan().element_bytes();
+        let [prefix, of_better] = [&mut prefix, &mut better].map(|row| row.row(0, bytes));
+        let mut place = |n: usize| rows.row(n * self.width, bytes);
+        // How many rows that come next are in their places of the block.
+        let (mut next, mut known) = (0, 0);
+        while next < along {
+            let count = self.block.min(along - next);
+            for n in known..count {
+                self.copy(self.find_row(next + n, &mut found), place(n));
+            }
+            let between = len - 1 - count;
+            for n in 0..between {
+                let row =
+                    if count + n < known { place(count + n) } else { self.find_row(next + count + n, &mut found) };
+                self.take(n == 0, row, prefix);
+            }
+            for n in (0..count - 1).rev() {
+                self.merge(place(n), place(n + 1), place(n));
+            }
+            for n in 0..count {
+                let row = self.find_row(next + len - 1 + n, &mut found);
+                self.take(n == 0 && between == 0, row, prefix);
+                self.merge(place(n), prefix, of_better);
+                self.write(next + n, &mut better, slices);
+                if between == 0 {
+                    self.copy(row, place(n));
+                }
+            }
+            next += count;
+            known = if between == 0 { count } else { 0 };
+        }
+    }
+
+    /// The winners of a row of windows: in place, where each has one column.
+    fn find_row(&self, row: usize, found: &mut Rows<MAX_COLUMNS>) -> Sides {
+        let (&Part { bound, windows, finder, .. }, input) = (self.part, self.part.bound.input());
+        let Windows { width, stride, is_backward, .. } = *windows;
+        let lowest = self.part.lowest() + (row * stride) as isize + self.first;
+        let before = (row * width) as u32;
+        let before = if is_backward { before.wrapping_neg() } else { before };
+        if width == 1 {
+            found.indices[..self.width].fill(before);
+            return [input.address(lowest).cast_mut(), found.row(0, 0)[1]];
+        }
+        let (start, stride) = if is_backward { (lowest + width as isize - 1, -1) } else { (lowest, 1) };
+        let grid = Grid { start, dims: [LoopDim::ONE, LoopDim { size: self.width, stride: 1 }] };
+        let reduced = [LoopDim { size: width, stride }];
+        // SAFETY: the kernel is for such elements; all of them are in windows, which are shorter than positions count.
+        let call = unsafe { KernelCall::new(finder.columns, input, grid, &reduced, bound.plan().working_set()) };
+        let Rows { elements, indices } = &mut *found;
+        with_bits!(bound.plan().element_bytes(), B => {
+            let elements = &mut bytemuck::cast_slice_mut::<u64, B>(elements)[..self.width];
+            // SAFETY: integers are not uninitialised by a kernel, which writes elements.
+            let elements = unsafe { &mut *(&raw mut *elements as *mut [MaybeUninit<B>]) };
+            let places = ValuePlaces::of_buffer(elements, input.data_type());
+            call.find(PositionPlaces::from(&mut indices[..self.width]), Some(places));
+        });
+        indices[..self.width].iter_mut().for_each(|index| *index = index.wrapping_add(before));
+        found.row(0, 0)
+    }
+
+    /// Makes `best` the better of itself and what comes after it; or that alone.
+    fn take(&self, begins: bool, row: Sides, best: Sides) {
+        if begins { self.copy(row, best) } else { self.merge(best, row, best) }
+    }
+
+    fn copy(&self, from: Sides, to: Sides) {
+        let bytes = self.width * self.part.bound.plan().element_bytes();
+        // SAFETY: a row of the input or of a buffer, and one of another buffer.
+        unsafe {
+            to[0].cast::<u8>().copy_from_nonoverlapping(from[0].cast(), bytes);
+            to[1].cast::<u32>().copy_from_nonoverlapping(from[1].cast(), self.width);
+        }
+    }
+
+    fn merge(&self, earlier: Sides, later: Sides, better: Sides) {
+        let Finder { scanner, last_wins, .. } = self.part.finder;
+        let [earlier, later] = [earlier, later].map(|sides| sides.map(<*mut ()>::cast_const));
+        let (len, index_bytes) = (self.width, size_of::<u32>());
+        // SAFETY: rows of the input or of buffers, all initialised; nothing else uses those.
+        unsafe { scanner.merge(&MergeArgs { len, index_bytes, earlier, later, better, newest_wins: last_wins }) }
+    }
+
+    /// Writes a row of answers.
+    fn write(&self, row: usize, answers: &mut Rows<MAX_COLUMNS>, slices: &mut OutputSlices<'_>) {
+        let (Part { loops, starts, .. }, Windows { len, width, is_backward, .. }) = (self.part, *self.part.windows);
+        let before = if is_backward { (len - 1 + row) * width } else { (row * width).wrapping_neg() } as u32;
+        let positions = &mut answers.indices[..self.width];
+        positions.iter_mut().for_each(|position| *position = position.wrapping_add(before));
+        let grid = |n: usize| {
+            let [along, across] = loops[n];
+            let dims = [LoopDim::ONE, LoopDim { size: self.width, ..across }];
+            Grid { start: starts[n] + row as isize * along.stride + self.first * across.stride, dims }
+        };
+        let tile = OutputTile { input: grid(0), output: grid(1), values: grid(2), mask: None };
+        with_bits!(self.part.bound.plan().element_bytes(), B => {
+            let elements = &bytemuck::cast_slice::<u64, B>(&answers.elements)[..self.width];
+            // SAFETY: elements of the input.
+            unsafe { self.part.put(&tile, positions, elements, slices) };
+        });
+    }
+}
