@@ -30,6 +30,7 @@ use crate::order::elements::OrderFactory;
 use crate::order::{ArgOrder, IndexVec, LaneElem, Mask, Vec};
 use crate::positions::Position;
 use crate::simd::ops::{SimdOps, iota};
+use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::Simd;
 
 /// Scans by the vectors of an ISA: [`scanner_of`](crate::scanner_of) makes one, for elements of a type, and an order.
@@ -154,6 +155,8 @@ const BLOCK: usize = 4;
 trait ScanIndex: Position {
     /// `self + offset`, or `self - offset` if all bits of `falls` are set.
     fn offset(self, offset: u64, falls: Self) -> Self;
+    /// `self` where `takes` is 1, and `other` where it is 0: without a branch, and without a choice of where to read.
+    fn or(self, other: Self, takes: Self) -> Self;
 }
 
 macro_rules! indices {
@@ -162,6 +165,11 @@ macro_rules! indices {
             #[inline(always)]
             fn offset(self, offset: u64, falls: $t) -> $t {
                 self.wrapping_add((offset as $t ^ falls).wrapping_sub(falls))
+            }
+
+            #[inline(always)]
+            fn or(self, other: $t, takes: $t) -> $t {
+                other ^ ((self ^ other) & takes.wrapping_neg())
             }
         }
     )+};
@@ -387,7 +395,7 @@ impl<O: ArgOrder> Line<O> {
             // SAFETY: there are as many left.
             unsafe {
                 if vectors == BLOCK && !self.may_win(carry.lanes, next(left, BLOCK * all)) {
-                    self.fill(next(left, BLOCK * all), &carry);
+                    self.fill(next(left, BLOCK * all), &carry, const { BLOCK * O::Simd::LANES });
                     left -= BLOCK * all;
                     continue;
                 }
@@ -403,7 +411,13 @@ impl<O: ArgOrder> Line<O> {
                         false => order.simd().rotate(order.load_first_n(self.input.add(at), count), count),
                     };
                     let visited = Lanes { at: at as isize - start as isize, start, end: start + count };
-                    carry = self.visit(carry, lanes, visited);
+                    if self.wins_in(carry.lanes, lanes, visited) {
+                        carry = self.visit(carry, lanes, visited);
+                    } else if count == all {
+                        self.fill(at, &carry, const { O::Simd::LANES });
+                    } else {
+                        self.fill(at, &carry, count);
+                    }
                     left -= count;
                     n += 1;
                 }
@@ -437,13 +451,23 @@ impl<O: ArgOrder> Line<O> {
         simd.movemask(better) != 0
     }
 
-    /// Writes the carry as the answers of some vectors.
+    /// Whether one of some lanes wins over the carry.
+    #[inline(always)]
+    fn wins_in(self, carry: Vec<O>, lanes: Vec<O>, Lanes { start, end, .. }: Lanes) -> bool {
+        let (order, simd) = (self.order, self.order.simd());
+        let there = simd.and_not(simd.first_n_mask(end), simd.first_n_mask(start));
+        if self.newest_wins {
+            return simd.movemask(simd.and_not(there, order.gt_total_order(carry, lanes))) != 0;
+        }
+        simd.movemask(order.gt_total_order(lanes, carry)) & simd.movemask(there) != 0
+    }
+
+    /// Writes the carry as the answers of so many elements.
     ///
     /// # Safety
     /// - The answers may be written, and the carry may be read.
     #[inline(always)]
-    unsafe fn fill(self, at: usize, carry: &Carry<O>) {
-        let len = const { BLOCK * O::Simd::LANES };
+    unsafe fn fill(self, at: usize, carry: &Carry<O>, len: usize) {
         // SAFETY: the caller's promise.
         unsafe {
             if self.is_wide {
@@ -650,19 +674,31 @@ unsafe fn merge_by<O: ArgOrder, I: ScanIndex, const NEWEST: bool>(order: O, args
             };
             let (new, old) = (load(later.0), load(earlier.0));
             let wins = wins::<O, NEWEST>(order, order.encode(new), order.encode(old));
+            let better: Vec<O> = simd.select(wins, new, old);
+            if const { size_of::<I>() == size_of::<O::Lane>() } && count == all {
+                // As lanes, whose bits alone count.
+                let [new, old]: [Vec<O>; 2] = [later.1, earlier.1].map(|from| simd.load(from.add(at).cast()));
+                store::<O>(indices.add(at).cast(), simd.select(wins, new, old));
+                if !args.better[0].is_null() {
+                    store::<O>(values.add(at), better);
+                }
+                at += all;
+                continue;
+            }
             let wins = simd.index_array(simd.select(wins, simd.splat_index(1), simd.splat_index(0)));
             let visited = Lanes { at: 0, start: 0, end: count };
+            // All are read before one is written: for all that the compiler knows, it might be one of them.
+            let mut found = [I::of(0); MAX_VECTOR_BYTES];
             for_lanes::<O>(visited, |n| {
-                let is_new: u64 = wins.as_ref()[n].into();
-                let from = if is_new != 0 { later.1 } else { earlier.1 };
-                indices.add(at + n).write(from.add(at + n).read());
+                let (old, new) = (earlier.1.add(at + n).read(), later.1.add(at + n).read());
+                found[n] = new.or(old, I::of(wins.as_ref()[n].into()));
             });
+            for_lanes::<O>(visited, |n| indices.add(at + n).write(found[n]));
             if !args.better[0].is_null() {
-                for_lanes::<O>(visited, |n| {
-                    let is_new: u64 = wins.as_ref()[n].into();
-                    let from = if is_new != 0 { later.0 } else { earlier.0 };
-                    values.add(at + n).write(from.add(at + n).read());
-                });
+                match count == all {
+                    true => store::<O>(values.add(at), better),
+                    false => values.add(at).copy_from_nonoverlapping((&raw const better).cast(), count),
+                }
             }
         }
         at += count;

@@ -193,9 +193,14 @@ impl Part<'_> {
     fn write(&self, first: usize, count: usize, buffers: &mut Buffers, slices: &mut OutputSlices<'_>, apart: usize) {
         let Windows { len, step, is_backward, .. } = *self.windows;
         let positions = &mut buffers.indices;
-        for n in 0..count {
-            let from_lowest = positions[n * step].wrapping_sub((n * step) as u32);
-            positions[n] = if is_backward { (len - 1) as u32 - from_lowest } else { from_lowest };
+        if step > 1 {
+            (0..count).for_each(|n| positions[n] = positions[n * step]);
+        }
+        // From the first element of each window; or from the last.
+        let (last, falls) = if is_backward { ((len - 1) as u32, u32::MAX) } else { (0, 0) };
+        for (n, position) in positions[..count].iter_mut().enumerate() {
+            let from_lowest = position.wrapping_sub(n as u32 * step as u32);
+            *position = last.wrapping_add((from_lowest ^ falls).wrapping_sub(falls));
         }
         let grid = |n: usize| {
             let stride = self.loops[n][0].stride;
