@@ -12,6 +12,7 @@ use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
 use crate::scan::{self, Scanner};
+use crate::simd::ops::ByteMaskOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::{Tuning, WorkingSet};
@@ -322,7 +323,11 @@ pub fn scanner_of(element: DataType, isa: Isa, function: ReduceFunction, policy:
     }))
 }
 
-fn scanner<F: OrderFactory<Given = (), Order: ArgOrder>>(lanes: usize) -> Scanner {
+fn scanner<F>(lanes: usize) -> Scanner
+where
+    F: OrderFactory<Given = (), Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>>,
+    <F::Order as ArgOrder>::Simd: ByteMaskOps<i32> + ByteMaskOps<i64>,
+{
     Scanner { scan: scan::enter_scan::<F>, merge: scan::enter_merge::<F>, lanes }
 }
 

@@ -29,8 +29,7 @@ use crate::memory::args::LoopDim;
 use crate::order::elements::OrderFactory;
 use crate::order::{ArgOrder, IndexVec, LaneElem, Mask, Vec};
 use crate::positions::Position;
-use crate::simd::ops::{SimdOps, iota};
-use crate::simd::partial_load::MAX_VECTOR_BYTES;
+use crate::simd::ops::{ByteMaskOps, SimdOps, iota};
 use crate::simd::token::Simd;
 
 /// Scans by the vectors of an ISA: [`scanner_of`](crate::scanner_of) makes one, for elements of a type, and an order.
@@ -139,7 +138,7 @@ impl Scanner {
     ///
     /// # Safety
     /// - All arrays are `len` long, and initialised but for the better ones. Nobody else uses what is written, which
-    ///   overlaps none of the others unless it is one of them.
+    ///   overlaps none of the others unless it is one of them, or begins before it: the first are merged first.
     #[inline]
     pub unsafe fn merge(&self, args: &MergeArgs) {
         assert!(matches!(args.index_bytes, 4 | 8), "indices of {} bytes", args.index_bytes);
@@ -155,8 +154,6 @@ const BLOCK: usize = 4;
 trait ScanIndex: Position {
     /// `self + offset`, or `self - offset` if all bits of `falls` are set.
     fn offset(self, offset: u64, falls: Self) -> Self;
-    /// `self` where `takes` is 1, and `other` where it is 0: without a branch, and without a choice of where to read.
-    fn or(self, other: Self, takes: Self) -> Self;
 }
 
 macro_rules! indices {
@@ -165,11 +162,6 @@ macro_rules! indices {
             #[inline(always)]
             fn offset(self, offset: u64, falls: $t) -> $t {
                 self.wrapping_add((offset as $t ^ falls).wrapping_sub(falls))
-            }
-
-            #[inline(always)]
-            fn or(self, other: $t, takes: $t) -> $t {
-                other ^ ((self ^ other) & takes.wrapping_neg())
             }
         }
     )+};
@@ -194,7 +186,11 @@ pub(crate) unsafe fn enter_scan<F: OrderFactory<Given = (), Order: ArgOrder>>(ar
 /// # Safety
 /// - As for [`enter_scan`], and [`Scanner::merge`].
 #[inline(never)]
-pub(crate) unsafe fn enter_merge<F: OrderFactory<Given = (), Order: ArgOrder>>(args: &MergeArgs) {
+pub(crate) unsafe fn enter_merge<F>(args: &MergeArgs)
+where
+    F: OrderFactory<Given = (), Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>>,
+    <F::Order as ArgOrder>::Simd: ByteMaskOps<i32> + ByteMaskOps<i64>,
+{
     if const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         // SAFETY: the caller's promise: it is the same call.
         return float_mode::in_default(&mut || unsafe { enter_merge::<F>(args) });
@@ -225,16 +221,19 @@ unsafe fn scan<O: ArgOrder>(order: O, args: &ScanArgs) {
 
 /// # Safety
 /// - As for [`enter_merge`].
-unsafe fn merge<O: ArgOrder>(order: O, args: &MergeArgs) {
+unsafe fn merge<O>(order: O, args: &MergeArgs)
+where
+    O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<i32> + ByteMaskOps<i64>>,
+{
     // SAFETY: the caller's promise.
     unsafe {
         order.simd().vectorize(
             #[inline(always)]
             move || match (args.index_bytes, args.newest_wins) {
-                (4, false) => merge_by::<O, u32, false>(order, args),
-                (4, true) => merge_by::<O, u32, true>(order, args),
-                (_, false) => merge_by::<O, u64, false>(order, args),
-                (_, true) => merge_by::<O, u64, true>(order, args),
+                (4, false) => merge_by::<O, i32, false>(order, args),
+                (4, true) => merge_by::<O, i32, true>(order, args),
+                (_, false) => merge_by::<O, i64, false>(order, args),
+                (_, true) => merge_by::<O, i64, true>(order, args),
             },
         )
     }
@@ -653,54 +652,104 @@ unsafe fn store<O: ArgOrder>(to: *mut O::Lane, lanes: Vec<O>) {
     unsafe { to.cast::<Vec<O>>().write_unaligned(lanes) }
 }
 
-/// [`Scanner::merge`].
+/// [`Scanner::merge`], of indices whose bits are those of a `B`: by groups of as many as a vector has bytes, unless both
+/// lanes are as wide.
 ///
 /// # Safety
 /// - As there.
 #[inline(always)]
-unsafe fn merge_by<O: ArgOrder, I: ScanIndex, const NEWEST: bool>(order: O, args: &MergeArgs) {
-    let (simd, all) = (order.simd(), const { O::Simd::LANES });
-    let [earlier, later] =
-        [args.earlier, args.later].map(|[values, indices]| (values.cast::<O::Lane>(), indices.cast::<I>()));
-    let (values, indices) = (args.better[0].cast::<O::Lane>(), args.better[1].cast::<I>());
+unsafe fn merge_by<O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<B>>, B: Copy, const NEWEST: bool>(
+    order: O,
+    args: &MergeArgs,
+) {
+    let (simd, lanes) = (order.simd(), const { lanes_of::<O>() });
+    let is_even = const { size_of::<B>() == size_of::<O::Lane>() };
+    let group = if is_even { lanes } else { <O::Simd as SimdOps<u8>>::LANES };
+    let (earlier, later) = (args.earlier[1].cast::<B>(), args.later[1].cast::<B>());
+    let better = args.better[1].cast::<B>();
     let mut at = 0;
     while at < args.len {
-        let count = all.min(args.len - at);
         // SAFETY: the caller promises as many of each.
         unsafe {
-            let load = |from: *const O::Lane| match count == all {
-                true => simd.load(from.add(at)),
-                false => simd.load_first_n(from.add(at), count),
-            };
-            let (new, old) = (load(later.0), load(earlier.0));
-            let wins = wins::<O, NEWEST>(order, order.encode(new), order.encode(old));
-            let better: Vec<O> = simd.select(wins, new, old);
-            if const { size_of::<I>() == size_of::<O::Lane>() } && count == all {
-                // As lanes, whose bits alone count.
-                let [new, old]: [Vec<O>; 2] = [later.1, earlier.1].map(|from| simd.load(from.add(at).cast()));
-                store::<O>(indices.add(at).cast(), simd.select(wins, new, old));
-                if !args.better[0].is_null() {
-                    store::<O>(values.add(at), better);
+            if args.len - at < group {
+                let from = if merge_one::<O, NEWEST>(order, args, at) { later } else { earlier };
+                better.add(at).write(from.add(at).read());
+                at += 1;
+            } else if is_even {
+                let wins = merge_elements::<O, NEWEST>(order, args, at);
+                select_lanes::<O>(order, wins, (later.add(at), earlier.add(at)), better.add(at));
+                at += group;
+            } else {
+                let wins = ByteMaskOps::<O::Lane>::narrow(
+                    simd,
+                    #[inline(always)]
+                    |n| merge_elements::<O, NEWEST>(order, args, at + n * lanes),
+                );
+                let mut n = 0;
+                while n < size_of::<B>() {
+                    let first = at + n * <O::Simd as SimdOps<B>>::LANES;
+                    let [new, old] = [later, earlier].map(|from| SimdOps::<B>::load(simd, from.add(first)));
+                    let selected = SimdOps::<B>::select(simd, ByteMaskOps::<B>::widen(simd, &wins, n), new, old);
+                    better.add(first).cast::<<O::Simd as SimdOps<B>>::Vector>().write_unaligned(selected);
+                    n += 1;
                 }
-                at += all;
-                continue;
-            }
-            let wins = simd.index_array(simd.select(wins, simd.splat_index(1), simd.splat_index(0)));
-            let visited = Lanes { at: 0, start: 0, end: count };
-            // All are read before one is written: for all that the compiler knows, it might be one of them.
-            let mut found = [I::of(0); MAX_VECTOR_BYTES];
-            for_lanes::<O>(visited, |n| {
-                let (old, new) = (earlier.1.add(at + n).read(), later.1.add(at + n).read());
-                found[n] = new.or(old, I::of(wins.as_ref()[n].into()));
-            });
-            for_lanes::<O>(visited, |n| indices.add(at + n).write(found[n]));
-            if !args.better[0].is_null() {
-                match count == all {
-                    true => store::<O>(values.add(at), better),
-                    false => values.add(at).copy_from_nonoverlapping((&raw const better).cast(), count),
-                }
+                at += group;
             }
         }
-        at += count;
+    }
+}
+
+const fn lanes_of<O: ArgOrder>() -> usize {
+    O::Simd::LANES
+}
+
+/// Merges a vector of elements, and tells where the later one wins.
+///
+/// # Safety
+/// - As for [`Scanner::merge`]; as many are there.
+#[inline(always)]
+unsafe fn merge_elements<O: ArgOrder, const NEWEST: bool>(order: O, args: &MergeArgs, at: usize) -> Mask<O> {
+    let (simd, better) = (order.simd(), args.better[0].cast::<O::Lane>());
+    // SAFETY: the caller's promise.
+    unsafe {
+        let [new, old] = [args.later, args.earlier].map(|side| simd.load(side[0].cast::<O::Lane>().add(at)));
+        let wins = wins::<O, NEWEST>(order, order.encode(new), order.encode(old));
+        if !better.is_null() {
+            store::<O>(better.add(at), simd.select(wins, new, old));
+        }
+        wins
+    }
+}
+
+/// Lanes of the first where the mask is true, and of the other elsewhere, whatever bits they are.
+///
+/// # Safety
+/// - As many are there.
+#[inline(always)]
+unsafe fn select_lanes<O: ArgOrder>(order: O, mask: Mask<O>, from: (*const impl Copy, *const impl Copy), to: *mut impl Copy) {
+    let simd = order.simd();
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (yes, no) = (simd.load(from.0.cast()), simd.load(from.1.cast()));
+        store::<O>(to.cast(), simd.select(mask, yes, no));
+    }
+}
+
+/// Merges one element, and tells whether the later one wins.
+///
+/// # Safety
+/// - As for [`Scanner::merge`]; it is there.
+#[inline(always)]
+unsafe fn merge_one<O: ArgOrder, const NEWEST: bool>(order: O, args: &MergeArgs, at: usize) -> bool {
+    let (simd, better) = (order.simd(), args.better[0].cast::<O::Lane>());
+    // SAFETY: the caller's promise.
+    unsafe {
+        let [new, old] = [args.later, args.earlier].map(|side| side[0].cast::<O::Lane>().add(at).read());
+        let wins = wins::<O, NEWEST>(order, order.encode(simd.splat(new)), order.encode(simd.splat(old)));
+        let is_later = simd.movemask(wins) != 0;
+        if !better.is_null() {
+            better.add(at).write(if is_later { new } else { old });
+        }
+        is_later
     }
 }

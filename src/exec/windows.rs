@@ -118,19 +118,87 @@ struct Part<'a> {
     starts: [isize; 3],
 }
 
-/// Answers of a piece, and of a block: as many places for elements of any type. Large: to be made in an outlined
+/// Answers side by side: places for `N` elements of any type, and for as many indices. Large: to be made in an outlined
 /// function.
-struct Buffers {
-    indices: [u32; PIECE],
-    elements: [u64; PIECE],
-    later_indices: [u32; BLOCK],
-    later_elements: [u64; BLOCK],
+struct Answers<const N: usize> {
+    elements: [u64; N],
+    indices: [u32; N],
 }
 
-impl Buffers {
-    const NEW: Buffers =
-        Buffers { indices: [0; PIECE], elements: [0; PIECE], later_indices: [0; BLOCK], later_elements: [0; BLOCK] };
+impl<const N: usize> Answers<N> {
+    const NEW: Answers<N> = Answers { elements: [0; N], indices: [0; N] };
+
+    /// Those from one on: elements of so many bytes, and indices.
+    fn from(&mut self, first: usize, bytes: usize) -> Sides {
+        assert!(first <= N && bytes <= 8);
+        let elements = self.elements.as_mut_ptr().cast::<()>().wrapping_byte_add(first * bytes);
+        [elements, self.indices.as_mut_ptr().wrapping_add(first).cast()]
+    }
 }
+
+/// Elements and indices.
+type Sides = [*mut (); 2];
+
+impl Finder {
+    /// Makes each of some answers the better of itself and its counterpart, which comes after it in memory.
+    ///
+    /// # Safety
+    /// - There are as many, all initialised, that nobody else writes. Those that are written are those of one side, or
+    ///   of neither, or begin before those of the other.
+    unsafe fn merge(&self, len: usize, earlier: Sides, later: Sides, better: Sides) {
+        let [earlier, later] = [earlier, later].map(|sides| sides.map(<*mut ()>::cast_const));
+        let (index_bytes, newest_wins) = (size_of::<u32>(), self.last_wins);
+        // SAFETY: the caller's promise.
+        unsafe { self.scanner.merge(&MergeArgs { len, index_bytes, earlier, later, better, newest_wins }) }
+    }
+
+    /// The best of each `width` neighbours, of windows that begin at neighbours from a place on: the elements, and how
+    /// far they are from the place. Shorter windows first, and from two of those one that is up to twice as long.
+    ///
+    /// # Safety
+    /// - All elements of the windows may be read, and have such a size; they are no more than positions count.
+    /// - There are `len + width` answers.
+    unsafe fn find_doubled<const N: usize>(
+        &self,
+        input: ElementsRef<'_>,
+        (first, len): (isize, usize),
+        width: usize,
+        answers: &mut Answers<N>,
+    ) {
+        let mut found = width;
+        while found > MAX_BASE {
+            found = found.div_ceil(2);
+        }
+        let (count, bytes) = (len + width - found, input.data_type().size());
+        let (start, stride) = if self.last_wins { (first + found as isize - 1, -1) } else { (first, 1) };
+        let grid = Grid { start, dims: [LoopDim::ONE, LoopDim { size: count, stride: 1 }] };
+        let reduced = [LoopDim { size: found, stride }];
+        // SAFETY: the caller's promise; the kernel is for elements of that type.
+        let call = unsafe { KernelCall::new(self.columns, input, grid, &reduced, WorkingSet::L2) };
+        let Answers { elements, indices } = &mut *answers;
+        with_bits!(bytes, B => {
+            let elements = &mut bytemuck::cast_slice_mut::<u64, B>(elements)[..count];
+            // SAFETY: integers are not uninitialised by a kernel, which writes elements.
+            let elements = unsafe { &mut *(&raw mut *elements as *mut [MaybeUninit<B>]) };
+            let places = ValuePlaces::of_buffer(elements, input.data_type());
+            call.find(PositionPlaces::from(&mut indices[..count]), Some(places));
+        });
+        let (last, falls) = if self.last_wins { (found as u32 - 1, u32::MAX) } else { (0, 0) };
+        for (n, index) in indices[..count].iter_mut().enumerate() {
+            *index = (n as u32 + last).wrapping_add((*index ^ falls).wrapping_sub(falls));
+        }
+        while found < width {
+            let longer = width.min(2 * found);
+            let [earlier, later] = [0, longer - found].map(|first| answers.from(first, bytes));
+            // SAFETY: so many of both have been found, and are written from the first on.
+            unsafe { self.merge(len + width - longer, earlier, later, earlier) };
+            found = longer;
+        }
+    }
+}
+
+/// Up to so many elements of a window are looked at one by one. See docs/tuning.md#windows.
+const MAX_BASE: usize = 8;
 
 impl Part<'_> {
     /// Where the lowest element of the first window is, of which windows are visited upwards or downwards.
@@ -369,13 +437,12 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Places for answers: from the `first` on.
+/// Places for answers: of what is visited first, and of what comes after it in memory.
 #[derive(Clone, Copy)]
-struct Answers {
+struct Places {
     indices: *mut u32,
     /// Of the width of elements, or null.
-    elements: *mut u64,
-    first: usize,
+    elements: *mut (),
 }
 
 /// Its bytes, as the first ones of an integer.
@@ -384,26 +451,6 @@ fn bytes_of_element<B: bytemuck::Pod>(element: B) -> u64 {
     bytes[..size_of::<B>()].copy_from_slice(bytemuck::bytes_of(&element));
     u64::from_ne_bytes(bytes)
 }
-
-/// Rows of answers, each as wide as a strip: elements of any type, and indices.
-struct Rows<const N: usize> {
-    elements: [u64; N],
-    indices: [u32; N],
-}
-
-impl<const N: usize> Rows<N> {
-    const NEW: Rows<N> = Rows { elements: [0; N], indices: [0; N] };
-
-    /// Where a row begins: elements of so many bytes, and indices.
-    fn row(&mut self, first: usize, bytes: usize) -> Sides {
-        assert!(first <= N);
-        let elements = self.elements.as_mut_ptr().cast::<()>().wrapping_byte_add(first * bytes);
-        [elements, self.indices.as_mut_ptr().wrapping_add(first).cast()]
-    }
-}
-
-/// Elements and indices.
-type Sides = [*mut (); 2];
 
 impl Part<'_> {
     /// Rows of windows, strip by strip.
