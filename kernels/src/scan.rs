@@ -726,7 +726,12 @@ unsafe fn merge_elements<O: ArgOrder, const NEWEST: bool>(order: O, args: &Merge
 /// # Safety
 /// - As many are there.
 #[inline(always)]
-unsafe fn select_lanes<O: ArgOrder>(order: O, mask: Mask<O>, from: (*const impl Copy, *const impl Copy), to: *mut impl Copy) {
+unsafe fn select_lanes<O: ArgOrder>(
+    order: O,
+    mask: Mask<O>,
+    from: (*const impl Copy, *const impl Copy),
+    to: *mut impl Copy,
+) {
     let simd = order.simd();
     // SAFETY: the caller's promise.
     unsafe {

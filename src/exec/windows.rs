@@ -28,9 +28,10 @@ use super::slices::OutputSlices;
 use super::tiles::{Grid, OutputTile};
 use crate::planner::{WindowWay, Windows};
 use argreduce_kernels::{
-    IndexBits, Kernel, LoopDim, MergeArgs, ScanArgs, Scanner, Strategy, StridedIter, WorkingSet, kernel_of, scanner_of,
-    with_bits,
+    IndexBits, Kernel, LoopDim, MergeArgs, ScanArgs, Scanner, Strategy, StridedIter, Tuning, WorkingSet, kernel_of,
+    scanner_of, with_bits,
 };
+use bytemuck::cast_slice_mut;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::slice::from_ref;
@@ -43,6 +44,12 @@ const BLOCK: usize = 1024;
 
 /// Where the best of a window has stayed for less than this part of it, a block follows. See docs/tuning.md#windows.
 const MIN_STAY: usize = 8;
+
+/// Up to so many elements of a window, doubling takes the place of a block. See docs/tuning.md#windows.
+const MAX_DOUBLED: usize = 200;
+
+/// Up to so many, of elements as wide as indices, of all else. See docs/tuning.md#windows.
+const MAX_DOUBLED_OF_32_BITS: usize = 80;
 
 /// The elements of a block of rows. See docs/tuning.md#windows.
 const BLOCK_OF_ROWS: usize = 4096;
@@ -72,9 +79,21 @@ pub(super) fn run_windows(bound: &BoundPlan<'_>, windows: &Windows, slices: &mut
         match windows.way {
             WindowWay::Series { interleaved: 1 } if windows.stride == 1 => part.run_series(slices),
             WindowWay::Series { interleaved } => {
-                (0..interleaved).for_each(|n| part.run_gathered(n, interleaved, slices))
+                (0..interleaved).for_each(|n| part.run_gathered((n, interleaved), 0, slices));
             }
             WindowWay::Rows => part.run_rows(slices),
+            // Those of the last row, if it is not whole, one by one.
+            WindowWay::WholeRows => {
+                let [whole, rest] = [part.loops[0][0].size / windows.stride, part.loops[0][0].size % windows.stride];
+                let mut rows = part;
+                for loops in &mut rows.loops {
+                    let [along, _] = *loops;
+                    let stride = along.stride * windows.stride as isize;
+                    *loops = [LoopDim { size: whole, stride }, LoopDim { size: windows.stride, ..along }];
+                }
+                rows.run_rows(slices);
+                (0..rest).for_each(|n| part.run_gathered((n, windows.stride), whole, slices));
+            }
         }
     }
 }
@@ -109,6 +128,7 @@ impl Finder {
 }
 
 /// Windows along one loop, and where their answers go.
+#[derive(Clone, Copy)]
 struct Part<'a> {
     bound: &'a BoundPlan<'a>,
     windows: &'a Windows,
@@ -133,6 +153,18 @@ impl<const N: usize> Answers<N> {
         assert!(first <= N && bytes <= 8);
         let elements = self.elements.as_mut_ptr().cast::<()>().wrapping_byte_add(first * bytes);
         [elements, self.indices.as_mut_ptr().wrapping_add(first).cast()]
+    }
+}
+
+/// Indices that were counted from the lowest element of the first of some windows, `step` apart, become those in each
+/// of them: from its lowest element, or down from its highest, the `last`.
+fn from_their_windows(indices: &mut [u32], step: u32, last: Option<usize>) {
+    let (last, falls) = last.map_or((0, 0), |last| (last as u32, u32::MAX));
+    let mut lowest = 0_u32;
+    for index in indices {
+        let from_lowest = index.wrapping_sub(lowest);
+        *index = last.wrapping_add((from_lowest ^ falls).wrapping_sub(falls));
+        lowest = lowest.wrapping_add(step);
     }
 }
 
@@ -177,7 +209,7 @@ impl Finder {
         let call = unsafe { KernelCall::new(self.columns, input, grid, &reduced, WorkingSet::L2) };
         let Answers { elements, indices } = &mut *answers;
         with_bits!(bytes, B => {
-            let elements = &mut bytemuck::cast_slice_mut::<u64, B>(elements)[..count];
+            let elements = &mut cast_slice_mut::<u64, B>(elements)[..count];
             // SAFETY: integers are not uninitialised by a kernel, which writes elements.
             let elements = unsafe { &mut *(&raw mut *elements as *mut [MaybeUninit<B>]) };
             let places = ValuePlaces::of_buffer(elements, input.data_type());
@@ -211,65 +243,65 @@ impl Part<'_> {
     /// A series whose elements are neighbours.
     #[inline(never)]
     fn run_series(&self, slices: &mut OutputSlices<'_>) {
-        let (mut buffers, step) = (Buffers::NEW, self.windows.step);
-        let [along, _] = self.loops[0];
-        let elements = self.bound.input();
-        let mut series = Series::new(self, elements, self.lowest(), slices.values.is_some());
+        let (mut answers, mut others, step) = (Answers::NEW, Answers::NEW, self.windows.step);
+        let along = self.loops[0][0].size;
+        let mut series = Series::new(self, self.bound.input(), self.lowest(), slices.values.is_some());
         let mut first = 0;
-        while first < along.size {
-            let count = (along.size - first).min(PIECE / step);
+        while first < along {
+            let count = (along - first).min(PIECE / step);
             // Up to where the next piece begins: the best of that is known then.
-            let is_last = first + count == along.size;
+            let is_last = first + count == along;
             let windows = if is_last { (count - 1) * step + 1 } else { count * step };
-            series.answer(windows, &mut buffers);
-            self.write(first, count, &mut buffers, slices, 1);
+            series.answer(windows, &mut answers, &mut others);
+            self.write((first, count), 1, &mut answers, slices);
             first += count;
         }
     }
 
-    /// Series `n` of some that are interleaved, or the only one, whose elements are not neighbours.
+    /// Series `n` of some that are interleaved, or the only one, whose elements are not neighbours: from window `first`
+    /// on.
     #[inline(never)]
-    fn run_gathered(&self, n: usize, interleaved: usize, slices: &mut OutputSlices<'_>) {
-        let (mut buffers, Windows { len, step, stride, .. }) = (Buffers::NEW, *self.windows);
-        let mut gathered = [0_u64; GATHERED];
-        let ([along, _], input) = (self.loops[0], self.bound.input());
-        let all = along.size.saturating_sub(n).div_ceil(interleaved);
+    fn run_gathered(&self, (n, interleaved): (usize, usize), mut first: usize, slices: &mut OutputSlices<'_>) {
+        let (mut answers, mut others, mut gathered) = (Answers::NEW, Answers::NEW, [0_u64; GATHERED]);
+        let (Windows { len, step, stride, .. }, input) = (*self.windows, self.bound.input());
+        let all = self.loops[0][0].size.saturating_sub(n).div_ceil(interleaved);
         let lowest = self.lowest() + n as isize;
-        let mut first = 0;
         while first < all {
             let most = (GATHERED - (len - 1)).min(PIECE);
             let count = (all - first).min((most - 1) / step + 1);
             let windows = (count - 1) * step + 1;
             with_bits!(self.bound.plan().element_bytes(), B => {
-                let gathered = &mut bytemuck::cast_slice_mut::<u64, B>(&mut gathered)[..windows + len - 1];
+                let gathered = &mut cast_slice_mut::<u64, B>(&mut gathered)[..windows + len - 1];
                 for (i, to) in gathered.iter_mut().enumerate() {
                     let place = lowest + ((first * step + i) * stride) as isize;
-                    // SAFETY: windows of the plan reach all elements from the first to the last of these, as steps are
+                    // SAFETY: windows of the plan have all elements from the first to the last of these, as steps are
                     // no longer than windows; integers of their size take all bits.
                     *to = unsafe { input.read::<B>(place as usize) };
                 }
                 // SAFETY: these are elements of the input.
                 let elements = unsafe { ElementsRef::of_bits(gathered, input.data_type()) };
-                Series::new(self, elements, 0, slices.values.is_some()).answer(windows, &mut buffers);
+                let mut series = Series::new(self, elements, 0, slices.values.is_some());
+                series.answer(windows, &mut answers, &mut others);
             });
-            self.write(n + first * interleaved, count, &mut buffers, slices, interleaved);
+            self.write((n + first * interleaved, count), interleaved, &mut answers, slices);
             first += count;
         }
     }
 
-    /// Writes the answers of some windows of a series, from the `first` output on, `apart` outputs from one to the next.
-    fn write(&self, first: usize, count: usize, buffers: &mut Buffers, slices: &mut OutputSlices<'_>, apart: usize) {
+    /// Writes the answers of some windows of a series, from an output on, `apart` outputs from one to the next.
+    fn write(
+        &self,
+        (first, count): (usize, usize),
+        apart: usize,
+        answers: &mut Answers<PIECE>,
+        slices: &mut OutputSlices<'_>,
+    ) {
         let Windows { len, step, is_backward, .. } = *self.windows;
-        let positions = &mut buffers.indices;
+        let Answers { elements, indices } = answers;
         if step > 1 {
-            (0..count).for_each(|n| positions[n] = positions[n * step]);
+            (0..count).for_each(|n| indices[n] = indices[n * step]);
         }
-        // From the first element of each window; or from the last.
-        let (last, falls) = if is_backward { ((len - 1) as u32, u32::MAX) } else { (0, 0) };
-        for (n, position) in positions[..count].iter_mut().enumerate() {
-            let from_lowest = position.wrapping_sub(n as u32 * step as u32);
-            *position = last.wrapping_add((from_lowest ^ falls).wrapping_sub(falls));
-        }
+        from_their_windows(&mut indices[..count], step as u32, is_backward.then_some(len - 1));
         let grid = |n: usize| {
             let stride = self.loops[n][0].stride;
             let dims = [LoopDim::ONE, LoopDim { size: count, stride: stride * apart as isize }];
@@ -277,12 +309,12 @@ impl Part<'_> {
         };
         let tile = OutputTile { input: grid(0), output: grid(1), values: grid(2), mask: None };
         with_bits!(self.bound.plan().element_bytes(), B => {
-            let elements = bytemuck::cast_slice_mut::<u64, B>(&mut buffers.elements);
+            let elements = cast_slice_mut::<u64, B>(elements);
             if slices.values.is_some() && step > 1 {
                 (0..count).for_each(|n| elements[n] = elements[n * step]);
             }
             // SAFETY: elements of the input, if they are wanted.
-            unsafe { self.put(&tile, &mut positions[..count], &elements[..count], slices) };
+            unsafe { self.put(&tile, &mut indices[..count], &elements[..count], slices) };
         });
     }
 
@@ -314,38 +346,42 @@ struct Series<'a> {
     first: isize,
     len: usize,
     wants_elements: bool,
+    /// Windows of so many elements are answered by doubling, whatever they hold.
+    max_doubled: usize,
     /// The best of the next window without its last element, by its place from the first.
     best: Option<Best>,
-    /// How many windows the last one that was looked for has answered.
+    /// How many windows the last one that was looked for has answered; and of how many in a row those were few.
     stay: usize,
+    short_stays: usize,
 }
 
 impl<'a> Series<'a> {
     fn new(part: &Part<'_>, elements: ElementsRef<'a>, first: isize, wants_elements: bool) -> Self {
         let (finder, len) = (part.finder, part.windows.len);
-        Series { finder, elements, first, len, wants_elements, best: None, stay: len }
+        let max_doubled = if elements.data_type().size() == 4 { MAX_DOUBLED_OF_32_BITS } else { 0 };
+        Series { finder, elements, first, len, wants_elements, max_doubled, best: None, stay: len, short_stays: 0 }
     }
 
     /// Answers the next windows: for each, how far the best element is from the first of all of them, and if wanted,
     /// that.
-    fn answer(&mut self, count: usize, buffers: &mut Buffers) {
+    fn answer(&mut self, count: usize, answers: &mut Answers<PIECE>, others: &mut Answers<PIECE>) {
         let mut next = 0;
         while next < count {
-            let (mut best, steps) = match self.best.take().filter(|best| best.index as usize >= next) {
-                None if self.stay < self.len / MIN_STAY => {
-                    next += self.answer_block(next, count, buffers);
-                    self.stay = self.len;
-                    continue;
-                }
-                None => {
-                    self.stay = 0;
-                    (self.find(next, self.len - 1), count - next)
-                }
-                Some(best) => (best, count - next),
-            };
-            let steps = steps.min(best.index as usize - next + 1);
-            let elements = if self.wants_elements { buffers.elements.as_mut_ptr() } else { null_mut() };
-            let to = Answers { indices: buffers.indices.as_mut_ptr(), elements, first: next };
+            let known = self.best.take().filter(|best| best.index as usize >= next);
+            if known.is_none() {
+                self.short_stays = if self.stay < self.len / MIN_STAY { self.short_stays + 1 } else { 0 };
+            }
+            if self.len <= self.max_doubled || known.is_none() && self.short_stays > 1 {
+                next += self.answer_block(next, count, answers, others);
+                (self.stay, self.short_stays) = (0, 0);
+                continue;
+            }
+            let mut best = known.unwrap_or_else(|| {
+                self.stay = 0;
+                self.find(next, self.len - 1)
+            });
+            let steps = (count - next).min(best.index as usize - next + 1);
+            let to = self.places(answers, next, self.wants_elements);
             self.scan((next + self.len - 1, steps), true, to, &mut best, false);
             self.best = Some(best);
             next += steps;
@@ -356,37 +392,52 @@ impl<'a> Series<'a> {
         self.best = self.best.and_then(moved);
     }
 
-    /// Answers windows by a block, and tells how many.
+    /// Answers some of the windows from the next on by a block, and tells how many.
     #[inline(never)]
-    fn answer_block(&mut self, next: usize, count: usize, buffers: &mut Buffers) -> usize {
-        let (len, Finder { scanner, last_wins, .. }) = (self.len, self.finder);
+    fn answer_block(
+        &mut self,
+        next: usize,
+        count: usize,
+        answers: &mut Answers<PIECE>,
+        others: &mut Answers<PIECE>,
+    ) -> usize {
+        let (len, bytes) = (self.len, self.elements.data_type().size());
+        if len <= MAX_DOUBLED {
+            let size = (count - next).min(PIECE - len);
+            let from = self.first + next as isize;
+            // SAFETY: these are windows of the plan; of others, there are as many as are written.
+            unsafe { self.finder.find_doubled(self.elements, (from, size), len, others) };
+            let Answers { elements, indices } = answers;
+            for (to, found) in indices[next..][..size].iter_mut().zip(&others.indices) {
+                *to = found + next as u32;
+            }
+            if self.wants_elements {
+                let [to, from] = [elements, &mut others.elements].map(|elements| cast_slice_mut::<u64, u8>(elements));
+                to[next * bytes..][..size * bytes].copy_from_slice(&from[..size * bytes]);
+            }
+            return size;
+        }
         let size = (len - 1).min(BLOCK).min(count - next);
-        let (mut best, first_later) = (Best { element: 0, index: 0 }, next + len - 1);
-        let Buffers { indices, elements, later_indices, later_elements } = buffers;
-        let to = Answers { indices: indices.as_mut_ptr(), elements: elements.as_mut_ptr(), first: next };
+        let (mut best, between) = (Best { element: 0, index: 0 }, len - 1 - size);
+        let to = self.places(answers, next, true);
         self.scan((next, size), false, to, &mut best, true);
-        let between = len - 1 - size;
         if between > 0 {
             best = self.find(next + size, between);
         }
-        let to = Answers { indices: later_indices.as_mut_ptr(), elements: later_elements.as_mut_ptr(), first: 0 };
-        self.scan((first_later, size), true, to, &mut best, between == 0);
-        let at = next * self.elements.data_type().size();
-        let earlier: [*mut (); 2] =
-            [elements.as_mut_ptr().wrapping_byte_add(at).cast(), (&raw mut indices[next]).cast()];
+        let to = self.places(others, 0, true);
+        self.scan((next + len - 1, size), true, to, &mut best, between == 0);
+        let (earlier, later) = (answers.from(next, bytes), others.from(0, bytes));
         let better = [if self.wants_elements { earlier[0] } else { null_mut() }, earlier[1]];
-        let args = MergeArgs {
-            len: size,
-            index_bytes: size_of::<u32>(),
-            earlier: earlier.map(<*mut ()>::cast_const),
-            later: [later_elements.as_ptr().cast(), later_indices.as_ptr().cast()],
-            better,
-            newest_wins: last_wins,
-        };
-        // SAFETY: both sides have been written, as many; nothing else uses the buffers.
-        unsafe { scanner.merge(&args) };
+        // SAFETY: both sides have been written, as many; nothing else uses them.
+        unsafe { self.finder.merge(size, earlier, later, better) };
         self.best = Some(best);
         size
+    }
+
+    /// From answer `first` on, with elements or without.
+    fn places(&self, answers: &mut Answers<PIECE>, first: usize, with_elements: bool) -> Places {
+        let [elements, indices] = answers.from(first, self.elements.data_type().size());
+        Places { indices: indices.cast(), elements: if with_elements { elements } else { null_mut() } }
     }
 
     /// The best of some neighbours.
@@ -397,8 +448,15 @@ impl<'a> Series<'a> {
         let row = LoopDim { size: len, stride };
         let mut position = [MaybeUninit::uninit()];
         // SAFETY: the kernel is for such elements; all of them are in windows, which are shorter than positions count.
-        let call = unsafe { KernelCall::new(rows, self.elements, grid, from_ref(&row), WorkingSet::L2) };
-        let position = call.find_positions(&mut position)[0] as usize;
+        let position = unsafe {
+            match last_wins {
+                false => rows.of_row(self.elements.address(grid.start), len, Tuning::current()),
+                true => {
+                    let call = KernelCall::new(rows, self.elements, grid, from_ref(&row), WorkingSet::L2);
+                    call.find_positions(&mut position)[0]
+                }
+            }
+        } as usize;
         let index = if last_wins { start - position } else { start + position };
         let mut best = Best { element: 0, index: index as u32 };
         with_bits!(self.elements.data_type().size(), B => {
@@ -410,19 +468,18 @@ impl<'a> Series<'a> {
     }
 
     /// Scans some elements, upwards or downwards, and writes what is best so far.
-    fn scan(&self, (first, len): (usize, usize), upwards: bool, to: Answers, best: &mut Best, begins: bool) {
+    fn scan(&self, (first, len): (usize, usize), upwards: bool, to: Places, best: &mut Best, begins: bool) {
         let Finder { scanner, last_wins, .. } = self.finder;
         let size = self.elements.data_type().size();
         let last = if upwards { 0 } else { len - 1 };
-        let element = |n: usize| to.elements.wrapping_byte_add((to.first + n) * size);
         let args = ScanArgs {
             input: self.elements.address(self.first + (first + last) as isize),
             lines: LoopDim::ONE,
             steps: LoopDim { size: len, stride: if upwards { 1 } else { -1 } },
             index_bytes: size_of::<u32>(),
-            indices: to.indices.wrapping_add(to.first + last).cast(),
+            indices: to.indices.wrapping_add(last).cast(),
             index_stride: 0,
-            values: if to.elements.is_null() { null_mut() } else { element(last).cast() },
+            values: if to.elements.is_null() { null_mut() } else { to.elements.wrapping_byte_add(last * size) },
             value_stride: 0,
             first_index: (first + last) as u64,
             line_index_step: 0,
@@ -456,56 +513,56 @@ impl Part<'_> {
     /// Rows of windows, strip by strip.
     #[inline(never)]
     fn run_rows(&self, slices: &mut OutputSlices<'_>) {
-        let mut rows = Rows::NEW;
+        let (mut block, mut found) = (Answers::NEW, Answers::NEW);
         let Some((isa, ..)) = self.bound.kernel() else { unreachable!("windows have several elements") };
         let (columns, lanes) = (self.loops[0][1].size, isa.vector_bytes() / self.bound.plan().element_bytes());
-        let block = (self.windows.len - 1).min(BLOCK_OF_ROWS / lanes.max(MIN_COLUMNS));
-        let widest = (BLOCK_OF_ROWS / block).min(MAX_COLUMNS).min(columns) / lanes * lanes;
+        let rows = (self.windows.len - 1).min(BLOCK_OF_ROWS / lanes.max(MIN_COLUMNS));
+        let widest = (BLOCK_OF_ROWS / rows).min(MAX_COLUMNS).min(columns) / lanes * lanes;
         let mut first = 0;
         while first < columns {
             // The last one overlaps the one before.
             let width = widest.min((columns - first).next_multiple_of(lanes));
             let at = first.min(columns - width);
-            Strip { part: self, first: at as isize, width, block }.run(&mut rows, slices);
+            Strip { part: self, first: at as isize, width, rows }.run(&mut block, &mut found, slices);
             first = at + width;
         }
     }
 }
 
-/// Some columns. An index says in which row of the part an element is, and where in the window's part of that.
+/// Some columns. An index says in which row of the part an element is, and in which column of the strip: as many for each
+/// row as a window has.
 struct Strip<'a> {
     part: &'a Part<'a>,
     first: isize,
     width: usize,
     /// How many rows are a block at most.
-    block: usize,
+    rows: usize,
 }
 
 impl Strip<'_> {
-    fn run(&self, rows: &mut Rows<BLOCK_OF_ROWS>, slices: &mut OutputSlices<'_>) {
+    fn run(&self, block: &mut Answers<BLOCK_OF_ROWS>, found: &mut Answers<PIECE>, slices: &mut OutputSlices<'_>) {
         let (len, along) = (self.part.windows.len, self.part.loops[0][0].size);
-        let [mut found, mut prefix, mut better] = [const { Rows::<MAX_COLUMNS>::NEW }; 3];
+        let [mut prefix, mut better] = [const { Answers::<MAX_COLUMNS>::NEW }; 2];
         let bytes = self.part.bound.plan().element_bytes();
-        let [prefix, of_better] = [&mut prefix, &mut better].map(|row| row.row(0, bytes));
-        let mut place = |n: usize| rows.row(n * self.width, bytes);
+        let [prefix, of_better] = [&mut prefix, &mut better].map(|row| row.from(0, bytes));
+        let mut place = |n: usize| block.from(n * self.width, bytes);
         // How many rows that come next are in their places of the block.
         let (mut next, mut known) = (0, 0);
         while next < along {
-            let count = self.block.min(along - next);
+            let count = self.rows.min(along - next);
             for n in known..count {
-                self.copy(self.find_row(next + n, &mut found), place(n));
+                self.copy(self.find_row(next + n, found), place(n));
             }
             let between = len - 1 - count;
             for n in 0..between {
-                let row =
-                    if count + n < known { place(count + n) } else { self.find_row(next + count + n, &mut found) };
+                let row = if count + n < known { place(count + n) } else { self.find_row(next + count + n, found) };
                 self.take(n == 0, row, prefix);
             }
             for n in (0..count - 1).rev() {
                 self.merge(place(n), place(n + 1), place(n));
             }
             for n in 0..count {
-                let row = self.find_row(next + len - 1 + n, &mut found);
+                let row = self.find_row(next + len - 1 + n, found);
                 self.take(n == 0 && between == 0, row, prefix);
                 self.merge(place(n), prefix, of_better);
                 self.write(next + n, &mut better, slices);
@@ -519,31 +576,19 @@ impl Strip<'_> {
     }
 
     /// The winners of a row of windows: in place, where each has one column.
-    fn find_row(&self, row: usize, found: &mut Rows<MAX_COLUMNS>) -> Sides {
-        let (&Part { bound, windows, finder, .. }, input) = (self.part, self.part.bound.input());
-        let Windows { width, stride, is_backward, .. } = *windows;
-        let lowest = self.part.lowest() + (row * stride) as isize + self.first;
-        let before = (row * width) as u32;
-        let before = if is_backward { before.wrapping_neg() } else { before };
+    fn find_row(&self, row: usize, found: &mut Answers<PIECE>) -> Sides {
+        let (&Part { bound, windows: &Windows { width, stride, .. }, finder, .. }, input) =
+            (self.part, self.part.bound.input());
+        let (first, before) = (self.part.lowest() + (row * stride) as isize + self.first, (row * width) as u32);
+        let indices = found.from(0, 0)[1];
         if width == 1 {
-            found.indices[..self.width].fill(before);
-            return [input.address(lowest).cast_mut(), found.row(0, 0)[1]];
+            found.indices[..self.width].iter_mut().zip(0..).for_each(|(index, n)| *index = n + before);
+            return [input.address(first).cast_mut(), indices];
         }
-        let (start, stride) = if is_backward { (lowest + width as isize - 1, -1) } else { (lowest, 1) };
-        let grid = Grid { start, dims: [LoopDim::ONE, LoopDim { size: self.width, stride: 1 }] };
-        let reduced = [LoopDim { size: width, stride }];
-        // SAFETY: the kernel is for such elements; all of them are in windows, which are shorter than positions count.
-        let call = unsafe { KernelCall::new(finder.columns, input, grid, &reduced, bound.plan().working_set()) };
-        let Rows { elements, indices } = &mut *found;
-        with_bits!(bound.plan().element_bytes(), B => {
-            let elements = &mut bytemuck::cast_slice_mut::<u64, B>(elements)[..self.width];
-            // SAFETY: integers are not uninitialised by a kernel, which writes elements.
-            let elements = unsafe { &mut *(&raw mut *elements as *mut [MaybeUninit<B>]) };
-            let places = ValuePlaces::of_buffer(elements, input.data_type());
-            call.find(PositionPlaces::from(&mut indices[..self.width]), Some(places));
-        });
-        indices[..self.width].iter_mut().for_each(|index| *index = index.wrapping_add(before));
-        found.row(0, 0)
+        // SAFETY: these are windows of the plan, and there is room for as many answers.
+        unsafe { finder.find_doubled(input, (first, self.width), width, found) };
+        found.indices[..self.width].iter_mut().for_each(|index| *index = index.wrapping_add(before));
+        found.from(0, bound.plan().element_bytes())
     }
 
     /// Makes `best` the better of itself and what comes after it; or that alone.
@@ -561,19 +606,17 @@ impl Strip<'_> {
     }
 
     fn merge(&self, earlier: Sides, later: Sides, better: Sides) {
-        let Finder { scanner, last_wins, .. } = self.part.finder;
-        let [earlier, later] = [earlier, later].map(|sides| sides.map(<*mut ()>::cast_const));
-        let (len, index_bytes) = (self.width, size_of::<u32>());
-        // SAFETY: rows of the input or of buffers, all initialised; nothing else uses those.
-        unsafe { scanner.merge(&MergeArgs { len, index_bytes, earlier, later, better, newest_wins: last_wins }) }
+        // SAFETY: rows of the input or of buffers, all initialised; those that are written are of buffers.
+        unsafe { self.part.finder.merge(self.width, earlier, later, better) }
     }
 
     /// Writes a row of answers.
-    fn write(&self, row: usize, answers: &mut Rows<MAX_COLUMNS>, slices: &mut OutputSlices<'_>) {
+    fn write(&self, row: usize, answers: &mut Answers<MAX_COLUMNS>, slices: &mut OutputSlices<'_>) {
         let (Part { loops, starts, .. }, Windows { len, width, is_backward, .. }) = (self.part, *self.part.windows);
-        let before = if is_backward { (len - 1 + row) * width } else { (row * width).wrapping_neg() } as u32;
-        let positions = &mut answers.indices[..self.width];
-        positions.iter_mut().for_each(|position| *position = position.wrapping_add(before));
+        let Answers { elements, indices } = answers;
+        let (indices, before) = (&mut indices[..self.width], (row * width) as u32);
+        indices.iter_mut().for_each(|index| *index = index.wrapping_sub(before));
+        from_their_windows(indices, 1, is_backward.then_some(len * width - 1));
         let grid = |n: usize| {
             let [along, across] = loops[n];
             let dims = [LoopDim::ONE, LoopDim { size: self.width, ..across }];
@@ -581,9 +624,8 @@ impl Strip<'_> {
         };
         let tile = OutputTile { input: grid(0), output: grid(1), values: grid(2), mask: None };
         with_bits!(self.part.bound.plan().element_bytes(), B => {
-            let elements = &bytemuck::cast_slice::<u64, B>(&answers.elements)[..self.width];
             // SAFETY: elements of the input.
-            unsafe { self.part.put(&tile, positions, elements, slices) };
+            unsafe { self.part.put(&tile, indices, &cast_slice_mut::<u64, B>(elements)[..self.width], slices) };
         });
     }
 }

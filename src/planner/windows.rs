@@ -41,6 +41,8 @@ pub(crate) enum WindowWay {
     Series { interleaved: usize },
     /// Rows of outputs, whose windows have one column or several.
     Rows,
+    /// The same of one column, of rows that follow each other, so that one loop is along and across.
+    WholeRows,
 }
 
 impl Windows {
@@ -76,7 +78,10 @@ impl Windows {
                     }
                     None => {
                         let along = neighbours.filter(|&n| stride > 1 && kept[n].size > stride)?;
-                        Some(of(WindowWay::Series { interleaved: stride }, along, None, 1))
+                        let are_rows = stride >= MIN_COLUMNS && len <= MAX_GATHERED_LEN;
+                        let way =
+                            if are_rows { WindowWay::WholeRows } else { WindowWay::Series { interleaved: stride } };
+                        Some(of(way, along, None, 1))
                     }
                 }
             }
@@ -115,6 +120,7 @@ impl Windows {
                     && (is_near || len <= MAX_GATHERED_LEN)
                     && step < 64
             }
+            WindowWay::WholeRows => len >= MIN_ROWS_LEN,
             WindowWay::Rows => across.size >= lanes && along.size > 1 && len * self.width >= MIN_ROWS_LEN && bytes > 0,
         }
     }
