@@ -28,8 +28,8 @@ use super::slices::OutputSlices;
 use super::tiles::{Grid, OutputTile};
 use crate::planner::{WindowWay, Windows};
 use argreduce_kernels::{
-    IndexBits, Kernel, LoopDim, MergeArgs, ScanArgs, Scanner, Strategy, StridedIter, Tuning, WorkingSet, kernel_of,
-    scanner_of, with_bits,
+    Hint, IndexBits, Kernel, LoopDim, MergeArgs, ScanArgs, Scanner, Strategy, StridedIter, Tuning, WorkingSet,
+    kernel_of, scanner_of, with_bits,
 };
 use bytemuck::cast_slice_mut;
 use std::mem::MaybeUninit;
@@ -56,6 +56,9 @@ const BLOCK_OF_ROWS: usize = 4096;
 
 /// The fewest columns of such a block, unless a vector has more lanes. Not measured.
 const MIN_COLUMNS: usize = 32;
+
+/// How many rows ahead are prefetched. See docs/tuning.md#windows.
+const ROWS_AHEAD: usize = 2;
 
 /// The most columns that are answered side by side. Not measured.
 const MAX_COLUMNS: usize = 256;
@@ -580,6 +583,11 @@ impl Strip<'_> {
         let (&Part { bound, windows: &Windows { width, stride, .. }, finder, .. }, input) =
             (self.part, self.part.bound.input());
         let (first, before) = (self.part.lowest() + (row * stride) as isize + self.first, (row * width) as u32);
+        if bound.plan().working_set() != WorkingSet::L2 {
+            // The hardware does not see rows that are far apart coming.
+            let ahead = input.address(first + (ROWS_AHEAD * stride) as isize);
+            Hint::L1.prefetch(ahead, (self.width + width - 1) * bound.plan().element_bytes());
+        }
         let indices = found.from(0, 0)[1];
         if width == 1 {
             found.indices[..self.width].iter_mut().zip(0..).for_each(|(index, n)| *index = n + before);
@@ -627,5 +635,89 @@ impl Strip<'_> {
             // SAFETY: elements of the input.
             unsafe { self.part.put(&tile, indices, &cast_slice_mut::<u64, B>(elements)[..self.width], slices) };
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::AxisSet;
+    use crate::reference::arg_reduce;
+    use crate::{ArgReduce, AxisDirection, Element, Isa, Layout, NanPolicy, Plan, ReduceFunction};
+
+    /// Windows too short to be worth it, and any others, are answered as one by one: of few values, and of many, in
+    /// either direction.
+    #[test]
+    fn windows_of_any_length() {
+        windows_of(&[1.0_f32, 1.0, -0.0, 0.0, f32::NAN, f32::INFINITY, 2.0], |n| n as f32);
+        windows_of(&[1.0_f64, f64::NAN, 0.0, -0.0], |n| n as f64);
+        windows_of(&[3_i16, -7, i16::MIN, i16::MAX], |n| n as i16);
+        windows_of(&[3_u8, 0, 255], |n| n as u8);
+        windows_of(&[7_u64, u64::MAX], |n| n as u64);
+    }
+
+    fn windows_of<T: Element>(few: &[T], of: impl Fn(usize) -> T) {
+        let series = |len: usize, size: usize, step: usize| Layout::contiguous(&[len])?.windows(0, size, step);
+        let dilated = |sizes: [usize; 2], strides: [isize; 2]| Layout::strided(&sizes, &strides, 1);
+        let image = |sizes: [usize; 2], window: [usize; 2]| {
+            Layout::contiguous(&sizes)?.windows(0, window[0], 1)?.windows(1, window[1], 1)
+        };
+        let cases = [
+            (series(60, 2, 1), &[1][..]),
+            (series(90, 7, 3), &[1]),
+            (series(200, 33, 1), &[1]),
+            (series(5000, 90, 1), &[1]),
+            (series(3000, 250, 1), &[1]),
+            (series(4000, 1500, 2), &[1]),
+            (dilated([70, 9], [1, 3]), &[1]),
+            (dilated([70, 9], [6, 3]), &[1]),
+            (dilated([900, 6], [1, 70]), &[1]),
+            (image([9, 70], [2, 1]), &[2, 3]),
+            (image([20, 90], [5, 9]), &[2, 3]),
+            (image([30, 400], [17, 20]), &[2, 3]),
+            (image([170, 66], [140, 2]), &[2, 3]),
+            (image([300, 80], [150, 1]), &[2, 3]),
+        ];
+        for (layout, axes) in cases {
+            let layout = layout.unwrap();
+            let many: Vec<T> = (0..layout.required_len()).map(|n| of(n * 7919 % 1009)).collect();
+            let rising: Vec<T> = (0..layout.required_len()).map(&of).collect();
+            let falling: Vec<T> = rising.iter().rev().copied().collect();
+            let ties: Vec<T> = (0..layout.required_len()).map(|n| few[n * n * 31 % 47 % few.len()]).collect();
+            for (direction, data) in
+                AxisDirection::ALL.into_iter().flat_map(|of| [&many, &rising, &falling, &ties].map(|data| (of, data)))
+            {
+                for (function, policy) in ReduceFunction::ALL.into_iter().zip(NanPolicy::ALL) {
+                    let reduce = ArgReduce::new(function, &layout).axes(axes).direction(direction).nan_policy(policy);
+                    let set = AxisSet::new(axes, layout.sizes().len()).unwrap();
+                    let reduced: Vec<bool> = (0..layout.sizes().len()).map(|axis| set.contains(axis)).collect();
+                    let expected = arg_reduce((function, direction, policy), &layout, &reduced, data);
+                    for isa in Isa::available() {
+                        check(&reduce.isa(isa).plan().unwrap(), data, (function, policy), &expected);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check<T: Element>(
+        plan: &Plan<T, usize>,
+        data: &[T],
+        (function, policy): (ReduceFunction, NanPolicy),
+        expected: &[usize],
+    ) {
+        let (exec, mut found, mut values) = (plan.exec(), vec![99; expected.len()], vec![data[0]; expected.len()]);
+        let windows = Windows::of(exec.shape()).unwrap_or_else(|| panic!("{plan}"));
+        let Some((isa, ..)) = exec.kernel() else { unreachable!("of several elements") };
+        if !windows.fit(exec.shape(), isa.vector_bytes() / size_of::<T>()) {
+            return;
+        }
+        let slices = &mut OutputSlices { indices: found[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
+        // SAFETY: the plan was made for a layout that needs no more elements.
+        let bound = unsafe { BoundPlan::new(exec, (function, policy), data.len(), data.into()) };
+        run_windows(&bound, &windows, slices);
+        assert_eq!(found, expected, "{plan}");
+        let (_, expected): (Vec<usize>, Vec<T>) = plan.collect(data).unwrap();
+        assert!(values.iter().zip(&expected).all(|(a, b)| a == b || a.is_nan() && b.is_nan()), "{plan}");
     }
 }

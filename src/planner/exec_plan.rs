@@ -111,7 +111,8 @@ impl ExecPlan {
         let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
         let lanes = self.isa.vector_bytes() / element.size();
-        self.has_windows = Windows::of(shape).is_some_and(|windows| windows.pay(shape, element.size(), lanes));
+        self.has_windows =
+            Windows::of(shape).is_some_and(|windows| windows.fit(shape, lanes) && windows.pay(element.size()));
         Some(())
     }
 

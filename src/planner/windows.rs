@@ -107,21 +107,24 @@ impl Windows {
         }
     }
 
-    /// Whether they are faster so than one by one, of elements of that size, by vectors of so many lanes; and whether
-    /// there is room for what they have in common.
-    pub(crate) fn pay(&self, shape: &CollapsedShape, bytes: usize, lanes: usize) -> bool {
+    /// Whether there is room for what they have in common, and enough columns for vectors of so many lanes.
+    pub(crate) fn fit(&self, shape: &CollapsedShape, lanes: usize) -> bool {
         let [along, across] = self.loops(shape.kept_dims());
-        let (len, step) = (self.len, self.step);
         match self.way {
             WindowWay::Series { interleaved } => {
                 let is_near = self.stride == 1 && interleaved == 1;
-                along.size / interleaved > 1
-                    && len / step >= MIN_SERIES_LEN
-                    && (is_near || len <= MAX_GATHERED_LEN)
-                    && step < 64
+                (is_near || self.len <= MAX_GATHERED_LEN) && self.step <= MAX_STEP
             }
-            WindowWay::WholeRows => len >= MIN_ROWS_LEN,
-            WindowWay::Rows => across.size >= lanes && along.size > 1 && len * self.width >= MIN_ROWS_LEN && bytes > 0,
+            WindowWay::WholeRows => along.size >= self.stride && self.stride >= lanes && self.len <= MAX_GATHERED_LEN,
+            WindowWay::Rows => across.size >= lanes && self.width <= MAX_GATHERED_LEN / 2,
+        }
+    }
+
+    /// Whether they are faster so than one by one.
+    pub(crate) fn pay(&self, bytes: usize) -> bool {
+        match self.way {
+            WindowWay::Series { .. } => self.len * bytes / self.step >= MIN_SERIES_BYTES,
+            _ => self.len * self.width >= MIN_ROWS_LEN,
         }
     }
 
@@ -144,8 +147,11 @@ impl Windows {
 /// The fewest columns that are answered side by side: as many as the widest vectors have lanes.
 const MIN_COLUMNS: usize = 64;
 
-/// The fewest elements of windows that are not looked at alone, for each step. See docs/tuning.md#windows.
-const MIN_SERIES_LEN: usize = 32;
+/// The fewest bytes of windows that are not looked at alone, for each step. See docs/tuning.md#windows.
+const MIN_SERIES_BYTES: usize = 128;
+
+/// The longest step. Not measured.
+const MAX_STEP: usize = 64;
 
 /// The longest windows of elements that are gathered. Not measured.
 const MAX_GATHERED_LEN: usize = 2048;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import pathlib
+import runpy
 
 import argreduce
 import numpy as np
@@ -168,3 +170,8 @@ def test_rolling_of_xarray():
     np.testing.assert_array_equal(found, [np.nan, np.nan, 0, 1, 0])
     assert found.dims == ("day",) and list(found.day) == list(prices.day)
     np.testing.assert_array_equal(argreduce.move_argmax(prices, 3), found)
+
+
+def test_example_of_prices():
+    path = pathlib.Path(__file__).parents[3] / "examples" / "prices.py"
+    runpy.run_path(str(path), run_name="__main__")
