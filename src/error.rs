@@ -66,6 +66,18 @@ pub enum Error(f) {
     TwoFunctions => f.write_str(
         "argminmax is two functions: plan_both or plan_both_untyped plan it, and two streams do"
     ),
+    /// The best so far along no axis, or along several.
+    CumulativeAxes {
+        /// How many axes were asked for.
+        axes: usize,
+    } => write!(f, "the best so far runs along one axis: {axes} were asked for"),
+    /// What there is of reductions, but not of the best so far.
+    CumulativeMismatch {
+        /// What there is none of: `partial answer` or `stream`.
+        of: &'static str,
+    } => write!(f, "there is no {of} of the best so far: an answer for each element takes all that come before it"),
+    /// The best from the end, of a reduction.
+    NotCumulative => f.write_str("reverse is for what is cumulative: a reduction has one answer from either end"),
     /// Neither axes nor all of them were asked for.
     NoAxes => f.write_str(
         "nothing says which axes to reduce: .axes(..) names them, and .all_axes() means all; .axes(&[]) reduces nothing"

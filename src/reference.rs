@@ -111,6 +111,74 @@ fn in_default_mode<T: Copy + PartialOrd>(
     indices
 }
 
+/// The best so far: for each element, in row-major order of the sizes, the index along `axis` of the best of itself and
+/// all before it there, or if it `is_reversed`, of all after it; of the elements that are there, as in
+/// [`arg_reduce_masked`]. `None` where no element is yet.
+///
+/// # Panics
+/// If the layout has no such axis, or if `input` is too short.
+///
+/// ```
+/// use argreduce::{AxisDirection, Layout, NanPolicy, ReduceFunction, reference};
+/// let layout = Layout::contiguous(&[2, 3])?;
+/// let (input, there) = ([1.0, 9.0, 9.0, 0.0, f64::NAN, 2.0], [true, false, true, false, true, true]);
+/// let first_max = (ReduceFunction::ArgMax, AxisDirection::Increasing, NanPolicy::Propagate);
+/// let indices = reference::arg_cumulative_masked(first_max, &layout, (1, false), &input, |n| there[n]);
+/// assert_eq!(indices, [Some(0), Some(0), Some(2), None, Some(1), Some(1)]);
+/// let indices = reference::arg_cumulative_masked(first_max, &layout, (1, true), &input, |n| there[n]);
+/// assert_eq!(indices, [Some(2), Some(2), Some(2), Some(1), Some(1), Some(2)]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn arg_cumulative_masked<T: Copy + PartialOrd>(
+    order: (ReduceFunction, AxisDirection, NanPolicy),
+    layout: &Layout,
+    (axis, is_reversed): (usize, bool),
+    input: &[T],
+    is_there: impl Fn(usize) -> bool,
+) -> Vec<Option<usize>> {
+    assert!(axis < layout.sizes().len(), "no axis {axis} of {:?}", layout.sizes());
+    let mut indices = vec![None; layout.element_count()];
+    float_mode::in_default(&mut || {
+        cumulative_in_default_mode(order, layout, (axis, is_reversed), input, &is_there, &mut indices);
+    });
+    indices
+}
+
+/// As [`arg_cumulative_masked`], in a thread whose floating-point mode is the default one.
+#[inline(never)]
+fn cumulative_in_default_mode<T: Copy + PartialOrd>(
+    (function, direction, nan_policy): (ReduceFunction, AxisDirection, NanPolicy),
+    layout: &Layout,
+    (axis, is_reversed): (usize, bool),
+    input: &[T],
+    is_there: &dyn Fn(usize) -> bool,
+    indices: &mut [Option<usize>],
+) {
+    let (sizes, strides) = (layout.sizes(), layout.strides());
+    // From one element along the axis to the next, by number.
+    let step: usize = sizes[axis + 1..].iter().product();
+    for (number, first) in coordinates(sizes.to_vec()).enumerate().filter(|(_, first)| first[axis] == 0) {
+        let offset: isize = first.iter().zip(strides).map(|(&n, &stride)| n as isize * stride).sum();
+        let mut best: Option<(usize, T)> = None;
+        for visited in 0..sizes[axis] {
+            let index = if is_reversed { sizes[axis] - 1 - visited } else { visited };
+            if is_there(number + index * step) {
+                let place = layout.offset() as isize + offset + index as isize * strides[axis];
+                let candidate = input[place as usize];
+                let wins = best.is_none_or(|(best_index, best)| match compare(function, nan_policy, candidate, best) {
+                    Verdict::Better => true,
+                    Verdict::Tie => (index > best_index) == (direction == AxisDirection::Decreasing),
+                    Verdict::Worse => false,
+                });
+                if wins {
+                    best = Some((index, candidate));
+                }
+            }
+            indices[number + index * step] = best.map(|(index, _)| index);
+        }
+    }
+}
+
 enum Verdict {
     Better,
     Tie,

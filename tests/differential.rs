@@ -348,10 +348,11 @@ fn every_combination() {
             left /= choices.len();
             choice
         });
-        let [data_type, index_type, order, place, width, part, fill, edge]: [u8; 8] = rng.random();
+        let [data_type, index_type, order, place, width, part, fill, edge, walk]: [u8; 9] = rng.random();
         let view = shapes::view(shapes[n % 3], rng.random_range(0..3));
-        let choices =
-            [data_type, index_type, order, bytes, both, asked, new, mask, place, executor, width, part, fill, edge];
+        let choices = [
+            data_type, index_type, order, bytes, both, asked, new, mask, place, executor, width, part, fill, edge, walk,
+        ];
         problem::check(&case(&view, choices, rng.random()));
     }
 }
@@ -392,6 +393,43 @@ fn whatever_an_executor_does() {
         for way in [Way::Nothing, Way::ALL[turn % Way::ALL.len()]] {
             Case { executor: Some((way, WIDTHS[width])), ..case.clone() }.check(&data, &expected);
         }
+    }
+}
+
+/// The best so far along rows and across columns: of lengths around those of vectors and blocks, more lines than a group
+/// has, more steps than a tile, and parts on threads, fewer and more than there are lines.
+#[test]
+fn best_so_far() {
+    let shapes: [(&[usize], isize); 14] = [
+        (&[1], 0),
+        (&[2, 7], 1),
+        (&[3, 300], 1),
+        (&[1, 5000], 1),
+        (&[40, 70], 0),
+        (&[3, 40, 33], 1),
+        (&[1100, 5], 1),
+        (&[5, 1100], 0),
+        (&[2000, 3], 0),
+        (&[2, 1500, 2], 1),
+        (&[7, 2300], 0),
+        (&[300, 20], 0),
+        (&[0, 3], 1),
+        (&[3, 0], 1),
+    ];
+    let (types, mut rng) = (DataType::ALL.len(), rng(41));
+    for n in few(0..shapes.len() * types * 8, 30) {
+        let (sizes, axis) = shapes[n % shapes.len()];
+        let view = View { layout: Layout::contiguous(sizes).unwrap(), axes: vec![axis], output: None };
+        let mut choices: Choices = rng.random();
+        (choices[0], choices[14]) = ((n / shapes.len() % types) as u8, 1 + (n % 2) as u8);
+        let case = case(&view, choices, rng.random());
+        assert_eq!(case.walk, Some(n % 2 == 1));
+        problem::check(&case);
+        // All of it in place, and under a mask, on threads.
+        let case = Case { mask: None, is_both: false, asked: Asked::Values, executor: None, ..case };
+        problem::check(&case);
+        problem::check(&Case { executor: Some((Way::ALL[n % 7], WIDTHS[n % WIDTHS.len()])), ..case.clone() });
+        problem::check(&Case { mask: Some(Format::Bits(3)), executor: Some((Way::InOrder, 3)), fill: Some(9), ..case });
     }
 }
 

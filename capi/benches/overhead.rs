@@ -39,6 +39,8 @@ fn overhead(criterion: &mut Criterion) {
         has_fill: 0,
         reserved: 0,
         isa: null(),
+        cumulative: 0,
+        reserved_2: 0,
     };
     let mut operator = null_mut();
     // SAFETY: the description points to arrays that are still there.

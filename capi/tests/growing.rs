@@ -104,6 +104,8 @@ fn run(more: usize, short: Option<(usize, usize)>) -> (argreduce_status, [u32; 2
         has_fill: 0,
         reserved: 0,
         isa: c"portable".as_ptr(),
+        cumulative: 0,
+        reserved_2: 0,
     };
     let executor = argreduce_executor {
         size: argreduce_executor::SIZES[0].saturating_add(more),

@@ -77,8 +77,12 @@ static void descriptions(void) {
     argreduce_release(op);
     REFUSED(ARGREDUCE_NULL_POINTER, desc.output.strides = sizes);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.size = 0);
-    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.size = sizeof desc - 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.size = offsetof(argreduce_desc, cumulative) - 1);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.reserved = 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.reserved_2 = 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.cumulative = 3);
+    REFUSED(ARGREDUCE_CUMULATIVE_MISMATCH, (desc.cumulative = ARGREDUCE_CUMULATIVE, desc.axes = NULL,
+                                            desc.axis_count = ARGREDUCE_ALL_AXES));
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.has_fill = 2);
     REFUSED(ARGREDUCE_FILL_OUT_OF_RANGE, (desc.has_fill = 1, desc.fill = -1));
     REFUSED(ARGREDUCE_FILL_OUT_OF_RANGE, (desc.has_fill = 1, desc.fill = INT64_C(1) << 32));

@@ -88,6 +88,13 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Case, There, Problem)> {
         seed: seed.into(),
         ..problem.case()
     };
+    if is_reduced(&case) && case.axes.len() == 1 {
+        case.walk = [None, None, Some(false), Some(true)][(seed >> 30) as usize];
+    }
+    if case.walk.is_some() {
+        case.output = None;
+        case.asked = if what % 2 == 0 { Asked::Indices } else { Asked::Values };
+    }
     // Where the last index is that of nothing, there are no partial answers.
     if is_reduced(&case) && !case.fits(case.index_type) {
         case.asked = Asked::Values;
@@ -202,6 +209,11 @@ fn compile(case: &Case) -> Operator {
         has_fill: u32::from(case.fill.is_some()),
         reserved: 0,
         isa: null(),
+        cumulative: case.walk.map_or(ARGREDUCE_NOT_CUMULATIVE, |is_reversed| match is_reversed {
+            false => ARGREDUCE_CUMULATIVE,
+            true => ARGREDUCE_CUMULATIVE_REVERSE,
+        }),
+        reserved_2: 0,
     };
     let mut op = null_mut();
     // SAFETY: the description points to arrays that are as long as said.

@@ -47,7 +47,7 @@ pub(crate) fn check_case(case: &Case, data: impl FnOnce() -> Data) -> Option<(Da
     }
     let data = data();
     let expected = case.expected(&data);
-    if let (None, None, false) = (case.mask, case.margins, case.is_empty()) {
+    if let (None, None, None, false) = (case.walk, case.mask, case.margins, case.is_empty()) {
         with_element_type!(case.data_type, T => model::compare::<T>(case, &data, &expected));
     }
     case.check(&data, &expected);
@@ -59,6 +59,11 @@ fn is_valid(case: &Case) -> Option<bool> {
     let sizes = case.layout.sizes();
     let Some(reduced) = model::reduced(&case.axes, sizes.len()) else { return Some(false) };
     let (output, max) = (&case.output, max_index(case.index_type));
+    if case.walk.is_some() {
+        // (None has an output layout.)
+        let axis = reduced.iter().position(|&reduced| reduced)?;
+        return if case.margins.is_some() { None } else { Some(sizes.contains(&0) || sizes[axis] as u128 - 1 <= max.into()) };
+    }
     if output.is_some_and(|output| output.sizes() != model::output_sizes(sizes, &reduced)) {
         return Some(false);
     }

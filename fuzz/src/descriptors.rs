@@ -278,6 +278,8 @@ impl Words {
             has_fill: 0,
             reserved: 0,
             isa: null(),
+            cumulative: 0,
+            reserved_2: 0,
         };
         let desc = Guarded::copy_of(&[desc], Edge::End);
         // SAFETY: pointers are NULL, or to arrays as long as said (`Tensor::draw`); `spoil` lets only such counts say

@@ -103,6 +103,11 @@ impl Scanner {
         steps.stride.abs() == 1 || self.takes_across(lines)
     }
 
+    /// Elements in a vector: lines that are scanned across are at least as many.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
     /// Whether lines are neighbours, enough of them.
     pub fn takes_across(&self, lines: LoopDim) -> bool {
         lines.stride == 1 && lines.size >= self.lanes

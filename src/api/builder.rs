@@ -28,7 +28,18 @@ impl<'a> ArgReduce<'a> {
 
     fn of(function: Option<ReduceFunction>, input: &Layout) -> Self {
         let (input, axes, options) = (*input, Err(AxisError::NoAxes), Options::new());
-        ArgReduce { function, input, axes, options, output: None, isa: None, window: None, fill: None }
+        ArgReduce {
+            function,
+            input,
+            axes,
+            options,
+            output: None,
+            isa: None,
+            window: None,
+            fill: None,
+            is_cumulative: false,
+            is_reversed: false,
+        }
     }
 
     /// The index of the largest element; otherwise as [`ArgReduce::new`].
@@ -178,6 +189,50 @@ impl<'a> ArgReduce<'a> {
         ArgReduce { fill: Some(index), ..self }
     }
 
+    /// The best so far: an answer for each element, of itself and all before it along the one axis. So the output has
+    /// the input's sizes. See [`ArgReduce::reverse`] for all after it.
+    ///
+    /// All else is as of a reduction: of equals, the first wins, or by [`ArgReduce::direction`] the last; under a
+    /// [mask](crate::Mask), what is not there is left out, and before the first that is there, there is nothing: the
+    /// [fill](ArgReduce::fill), or an error. Indices are those along the axis. There are no partial answers of it, and no
+    /// streams.
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, AxisDirection, Layout};
+    /// let days = ArgReduce::argmax(&Layout::contiguous(&[6])?).axes(&[0]).cumulative();
+    /// let prices = [3.0, 5.0, 4.0, 5.0, 6.0, 1.0];
+    /// let (best, highest): (Vec<u32>, Vec<f64>) = days.plan()?.collect(&prices)?;
+    /// assert_eq!(best, [0, 1, 1, 1, 4, 4]);
+    /// assert_eq!(highest, [3.0, 5.0, 5.0, 5.0, 6.0, 6.0]);
+    ///
+    /// // As `torch.cummax`, where the last of equals wins.
+    /// let as_torch: Vec<u32> = days.direction(AxisDirection::Decreasing).plan::<f64, u32>()?.collect(&prices)?;
+    /// assert_eq!(as_torch, [0, 1, 1, 3, 4, 4]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    #[doc(alias("cummax", "cummin", "accumulate", "running", "scan"))]
+    pub fn cumulative(self) -> Self {
+        ArgReduce { is_cumulative: true, ..self }
+    }
+
+    /// Of what is [`cumulative`](ArgReduce::cumulative), the best from each element on: of itself and all after it. Of
+    /// equals, the one with the smallest index wins all the same, or by [`ArgReduce::direction`] that with the largest.
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Layout};
+    /// let layout = Layout::contiguous(&[2, 3])?;
+    /// let still_to_come = ArgReduce::argmin(&layout).axes(&[1]).cumulative().reverse().plan::<i32, u32>()?;
+    /// let lowest: Vec<u32> = still_to_come.collect(&[1, 5, 2, 7, 0, 7])?;
+    /// assert_eq!(lowest, [0, 2, 2, 1, 1, 2]);
+    ///
+    /// let error = ArgReduce::argmin(&layout).axes(&[1]).reverse().plan::<i32, u32>().unwrap_err();
+    /// assert_eq!(error.to_string(), "reverse is for what is cumulative: a reduction has one answer from either end");
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn reverse(self) -> Self {
+        ArgReduce { is_reversed: true, ..self }
+    }
+
     /// Forces an instruction set: all that runs is of this one. By default it is the one that the environment variable
     /// `ARGREDUCE_ISA` names (it is read once per process), forced as well, or else [`Isa::detect`], which may take
     /// kernels of narrower vectors where those are faster. The answer never depends on it.
@@ -197,6 +252,9 @@ impl<'a> ArgReduce<'a> {
     /// - [`Error::FillOutOfRange`]: see [`ArgReduce::fill`].
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     /// - [`Error::TwoFunctions`]: see [`ArgReduce::argminmax`].
+    /// - [`Error::CumulativeAxes`] for other than one axis, and [`Error::NotCumulative`]: see [`ArgReduce::cumulative`]
+    ///   and [`ArgReduce::reverse`]. Of what is cumulative, the output has the input's sizes, and is empty where an axis
+    ///   is: that is no error.
     ///
     /// A program that calls it for elements whose kernels were left out is not built: see
     /// [features](crate#features).

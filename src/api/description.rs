@@ -41,4 +41,7 @@ pub struct ArgReduce<'a> {
     pub(crate) isa: Option<Isa>,
     pub(crate) window: Option<Window<'a>>,
     pub(crate) fill: Option<i64>,
+    /// Whether each element has an answer: the best so far; and whether that is from the end.
+    pub(crate) is_cumulative: bool,
+    pub(crate) is_reversed: bool,
 }

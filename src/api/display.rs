@@ -43,6 +43,9 @@ impl ErasedPlan {
         data_type: DataType,
         index_type: &str,
     ) -> fmt::Result {
+        if self.walk().is_some() {
+            f.write_str("cumulative ")?;
+        }
         write!(f, "{function} of {data_type} ")?;
         if let Some(start) = self.part_start() {
             let sizes = self.input().sizes();
@@ -53,11 +56,16 @@ impl ErasedPlan {
         fmt_sizes(f, (0..sizes.len()).filter(|&axis| axes.contains(axis)))?;
         write!(f, " to {index_type} ")?;
         let drops_axes = f.alternate();
+        let drops_axes = drops_axes && self.walk().is_none();
         let outputs = self.output().sizes().iter().enumerate();
         fmt_sizes(f, outputs.filter(|&(axis, _)| !(drops_axes && axes.contains(axis))).map(|(_, &size)| size))?;
         write!(f, ", {}, nan {}: ", self.direction(), self.nan_policy())?;
         if self.output().element_count() == 0 {
             return f.write_str("no outputs");
+        }
+        if let Some(walk) = self.walk() {
+            let which = if walk.is_reversed { "from the end" } else { "so far" };
+            return write!(f, "{which}, {}", self.isa());
         }
         if self.empty_axis().is_some() {
             return f.write_str("nothing to choose from");
@@ -119,6 +127,12 @@ mod tests {
         assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial");
         assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");
         assert_eq!(how(&[40, 50], &[1, 40], &[0, 1]), "outputs [] of [50], merged over [40], columns, portable");
+        let layout = Layout::contiguous(&[3, 40]).unwrap();
+        let plan = ArgReduce::argmax(&layout).axes(&[1]).isa(Isa::Portable).cumulative();
+        let text = "cumulative argmax of f32 [3, 40] over axes [1] to u32 [3, 40], increasing, nan propagate: ";
+        for (plan, way) in [(plan, "so far, portable"), (plan.reverse(), "from the end, portable")] {
+            assert_eq!(format!("{:#}", plan.plan::<f32, u32>().unwrap()), format!("{text}{way}"));
+        }
         // Only a part is said to be one.
         let layout = Layout::contiguous(&[3, 40]).unwrap();
         let what = |reduce: ArgReduce<'_>| {

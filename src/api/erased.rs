@@ -4,11 +4,12 @@
 
 use super::description::ArgReduce;
 use super::isa::plan_isa;
-use crate::exec::{BoundPlan, ElementsRef};
+use crate::exec::{BoundPlan, BoundScan, CallMask, ElementsRef, ScanAxis, scan_tasks};
 use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
 use crate::mask::MaskPlaces;
 use crate::planner::{ExecPlan, PlanIsa};
-use crate::{AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use crate::{AxisDirection, DataType, Error, Executor, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use std::fmt;
 
 /// All of a plan, but for its types.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +24,17 @@ pub(crate) struct ErasedPlan {
     fill: Option<i64>,
     output: Layout,
     isa: Isa,
-    /// [`ExecPlan::EMPTY`] where the output or the part is empty.
+    /// Of the best so far, which way.
+    walk: Option<Walk>,
+    /// [`ExecPlan::EMPTY`] where the output or the part is empty, and of the best so far.
     exec: ExecPlan,
+}
+
+/// Which way the best so far goes along its axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Walk {
+    pub(crate) axis: usize,
+    pub(crate) is_reversed: bool,
 }
 
 impl ErasedPlan {
@@ -40,6 +50,7 @@ impl ErasedPlan {
         fill: None,
         output: Layout::SCALAR,
         isa: Isa::Portable,
+        walk: None,
         exec: ExecPlan::EMPTY,
     };
 
@@ -68,19 +79,21 @@ impl ErasedPlan {
         self.nan_policy = reduce.options.nan_policy;
         (self.sizes, self.input) = (reduce.input.only_sizes(), reduce.input);
         self.fill = check_fill(reduce.fill, (index_type, max_index))?;
-        check_output(sizes, self.axes, reduce.output, &mut self.output)?;
+        self.walk = check_walk(reduce, self.axes)?;
+        let reduced = if self.walk.is_some() { AxisSet::NONE } else { self.axes };
+        check_output(sizes, reduced, reduce.output, &mut self.output)?;
         let window = reduce.window.unwrap_or(Window::of_whole(sizes));
         if reduce.window.is_some() {
             window.check(sizes)?;
             (self.sizes, self.part_start) = (PerAxis::of(window.whole), Some(PerAxis::of(window.start)));
         }
         // Without outputs there is no index, and so none that could be missing or too large.
-        if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !self.axes.contains(axis)) {
+        if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !reduced.contains(axis)) {
             check_index_range(window.whole, self.axes, (index_type, max_index))?;
         }
         // Not first, where it would wait for the empty plan to be written.
         assert!(self.exec.element_bytes() == 0, "a plan is made once");
-        if self.output.element_count() > 0 && self.empty_axis().is_none() {
+        if self.walk.is_none() && self.output.element_count() > 0 && self.empty_axis().is_none() {
             let of_input = (&reduce.input, self.axes, self.direction);
             let order = (self.function, self.nan_policy);
             if self.exec.plan(of_input, (&self.output, window), None, isa, element, order).is_none() {
@@ -100,6 +113,24 @@ impl ErasedPlan {
     pub(crate) fn bind<'a>(&'a self, input: ElementsRef<'a>) -> BoundPlan<'a> {
         // SAFETY: `plan` alone makes plans: all of one from one layout. Views come with theirs (`of_view`).
         unsafe { BoundPlan::new(&self.exec, self.order(), self.input.required_len(), input) }
+    }
+
+    /// The best so far, of an input.
+    ///
+    /// # Panics
+    /// If the input is shorter than its layout needs; or for a plan of a reduction.
+    #[allow(unsafe_code)]
+    pub(crate) fn bind_scan<'a>(&'a self, input: ElementsRef<'a>, mask: Option<&'a CallMask<'a>>) -> BoundScan<'a> {
+        let Walk { axis, is_reversed } = self.walk.expect("a plan of the best so far");
+        let of_axis = ScanAxis {
+            axis,
+            is_reversed,
+            first_index: self.part_start.map_or(0, |start| start[axis]),
+            direction: self.direction,
+        };
+        // SAFETY: `plan` alone makes plans, with an output layout that has the input's sizes, and a place for each
+        // output. Views come with theirs.
+        unsafe { BoundScan::new((&self.input, &self.output), of_axis, (self.isa, self.order()), input, mask) }
     }
 
     /// Where a mask of the input has the first element that is visited, if the mask's are as far apart as the input's.
@@ -151,6 +182,32 @@ impl ErasedPlan {
     #[inline(always)]
     pub(crate) fn order(&self) -> (ReduceFunction, NanPolicy) {
         (self.function, self.nan_policy)
+    }
+
+    /// Of the best so far, which way.
+    #[inline(always)]
+    pub(crate) fn walk(&self) -> Option<Walk> {
+        self.walk
+    }
+
+    /// How a call on these threads is divided, of elements and indices of so many bytes.
+    pub(crate) fn division_on(
+        &self,
+        executor: &dyn Executor,
+        (element_bytes, index_bytes): (usize, usize),
+    ) -> impl fmt::Display + use<> {
+        match self.walk {
+            Some(_) => match scan_tasks(executor, self.output.element_count().saturating_mul(element_bytes)) {
+                1 => "1 task".to_string(),
+                tasks => format!("{tasks} tasks, lines or steps of the best so far"),
+            },
+            None => self.exec.division_on(executor, index_bytes).to_string(),
+        }
+    }
+
+    /// An error for what there is none of where this is the best so far.
+    pub(crate) fn check_reduces(&self, of: &'static str) -> Result<(), Error> {
+        if self.walk.is_some() { Err(Error::CumulativeMismatch { of }) } else { Ok(()) }
     }
 
     pub(crate) fn axes(&self) -> AxisSet {
@@ -215,6 +272,16 @@ impl ErasedPlan {
     /// Makes the whole larger, or smaller: what indices are checked by, but not where the elements are.
     pub(crate) fn resize_whole(&mut self, sizes: PerAxis) {
         self.sizes = sizes;
+    }
+}
+
+/// Which way the best so far goes, if that is what is asked for.
+fn check_walk(reduce: &ArgReduce<'_>, axes: AxisSet) -> Result<Option<Walk>, Error> {
+    match (reduce.is_cumulative, axes.len(), axes.first()) {
+        (true, 1, Some(axis)) => Ok(Some(Walk { axis, is_reversed: reduce.is_reversed })),
+        (true, axes, _) => Err(Error::CumulativeAxes { axes }),
+        (false, ..) if reduce.is_reversed => Err(Error::NotCumulative),
+        (false, ..) => Ok(None),
     }
 }
 

@@ -40,6 +40,7 @@ impl ErasedPlan {
         none: u64,
         input: &ErasedInput<'_>,
     ) -> Result<(), Error> {
+        self.check_reduces("partial answer")?;
         if self.output().element_count() > 0 && self.index_count() as u64 > none {
             return Err(Error::IndexTooLarge { largest: self.index_count() - 1, index_type, max: none - 1 });
         }
@@ -170,6 +171,7 @@ impl ErasedPlan {
         &Unfinished { partial, empty, index_type: (_, max_index), .. }: &Unfinished<'_, T, I>,
         can_be_none: bool,
     ) -> Result<(), Error> {
+        self.check_reduces("partial answer")?;
         let count = self.index_count() as u64;
         for n in 0..self.output().element_count() {
             let index = match (partial(n), empty) {

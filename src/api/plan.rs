@@ -207,7 +207,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<T, I> {
-        self.erased.exec().division_on(executor, size_of::<I>())
+        self.erased.division_on(executor, (T::DATA_TYPE.size(), size_of::<I>()))
     }
 
     /// The instruction set that was forced, or [detected](Isa::detect). Without forcing, the kernel may be one of

@@ -46,8 +46,9 @@ impl ErasedPlan {
     #[inline(always)]
     pub(crate) fn for_several<'e>(&self, input: &ErasedInput<'e>) -> Option<&'e dyn Executor> {
         let pauses = |executor: &dyn Executor| self.exec().may_pause() && executor.pause().is_some();
-        let is_plain =
-            |executor: &dyn Executor| self.exec().is_one_task(executor.min_task_bytes()) && !pauses(executor);
+        let is_plain = |executor: &dyn Executor| {
+            self.walk().is_none() && self.exec().is_one_task(executor.min_task_bytes()) && !pauses(executor)
+        };
         input.executor.filter(|executor| !is_plain(*executor))
     }
 
@@ -186,9 +187,25 @@ impl<'a, const N: usize> Plans<'a, N> {
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
         if self.check(named, elements, &slices)? {
-            run(self.bind(elements), slices, executor);
+            match self.plans[0].walk() {
+                Some(_) => self.scan(elements, None, slices, executor),
+                None => run(self.bind(elements), slices, executor),
+            }
         }
         Ok(())
+    }
+
+    /// Writes the best so far of each element.
+    fn scan(
+        self,
+        elements: ElementsRef<'_>,
+        mask: Option<&CallMask<'_>>,
+        slices: [&mut OutputSlices<'_>; N],
+        executor: Option<&dyn Executor>,
+    ) {
+        for (plan, slices) in self.plans.into_iter().zip(slices) {
+            plan.bind_scan(elements, mask).run(slices, executor);
+        }
     }
 
     /// As [`Plans::run_outlined`], of what is there.
@@ -207,6 +224,15 @@ impl<'a, const N: usize> Plans<'a, N> {
             return Ok(());
         }
         let (fill, isa) = (plan.fill(), plan.isa());
+        if plan.walk().is_some() {
+            let mask =
+                (!are_all_there(&mask, plan.input().sizes())).then(|| CallMask::new(mask, isa, fill.unwrap_or(0)));
+            self.scan(elements, mask.as_ref(), slices, executor);
+            return match mask.and_then(|mask| mask.first_nothing()) {
+                Some(output) if fill.is_none() => Err(plan.nothing_there(output)),
+                _ => Ok(()),
+            };
+        }
         let first_nothing = match plan.first_of_row(&mask).filter(|_| executor.is_none()) {
             Some(first) => self.run_row(elements, (&CallMask::new(mask, isa, fill.unwrap_or(0)), first), slices),
             None => self.search(elements, Some(mask), fill.unwrap_or(0), |search| run(search, slices, executor)),

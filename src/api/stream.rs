@@ -77,6 +77,7 @@ impl ArgReduce<'_> {
         let chunk = Layout::contiguous(&sizes)?;
         let mut so_far = ErasedPlan::EMPTY;
         so_far.plan(&ArgReduce { input: chunk, ..self }, T::DATA_TYPE, (I::NAME, I::MAX))?;
+        so_far.check_reduces("stream")?;
         let start = so_far.part_start().copied().unwrap_or(PerAxis::zeros(rank));
         let is_bounded = self.window.is_some();
         let (outputs, len) = (so_far.output().element_count(), so_far.output().element_count().saturating_mul(2));

@@ -170,7 +170,7 @@ impl UntypedPlan {
 
     /// As [`Plan::division_on`](crate::Plan::division_on).
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<> {
-        self.erased.exec().division_on(executor, self.index_type.size())
+        self.erased.division_on(executor, (self.data_type.size(), self.index_type.size()))
     }
 
     pub(crate) fn erased(&self) -> &ErasedPlan {

@@ -44,6 +44,7 @@
 //! | `masked.rs` | a tile under a mask: of what is there |
 //! | `masked_row.rs` | one contiguous row under a mask |
 //! | `presence.rs` | which elements of a tile are there |
+//! | `scan.rs` | the best so far: lines, in place or by tiles, in parts on threads |
 //! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
 //! | `write.rs` | positions to indices, copies |
 //! | `slices.rs` | the slices that a call writes to; indices by their width |
@@ -66,6 +67,7 @@ mod parallel;
 mod presence;
 mod row;
 mod run;
+mod scan;
 mod search;
 mod slices;
 mod split;
@@ -81,6 +83,7 @@ pub(crate) use masked_row::run_masked_row;
 pub(crate) use presence::are_all_there;
 pub(crate) use row::{find_both_in_slice, find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output, run_packed};
+pub(crate) use scan::{BoundScan, ScanAxis, scan_tasks};
 pub(crate) use search::{Search, both_kernel};
 pub(crate) use slices::{Indices, OutputSlices, Steps};
 pub(crate) use values::Values;

@@ -103,19 +103,27 @@ impl<'a, T> OutputSlice<'a, T> {
     }
 
     /// Writes what was found, packed and row by row, to the places of a grid. Borrows none of those between.
-    pub(super) fn scatter(&mut self, writer: &OutputWriter, Grid { start, dims }: Grid, found: &[T])
+    pub(super) fn scatter(&mut self, writer: &OutputWriter, grid: Grid, found: &[T])
     where
         T: Copy,
     {
         if found.is_empty() {
             return;
         }
+        // SAFETY: all places are within the slice; else as in `range`.
+        unsafe { writer.scatter(found, self.pointer(grid), grid.dims) }
+    }
+
+    /// The first of the places of a grid, to write to all of them. There is one.
+    ///
+    /// # Panics
+    /// If one is beyond the slice.
+    pub(super) fn pointer(&mut self, Grid { start, dims }: Grid) -> *mut T {
         let reach = |LoopDim { size, stride }: LoopDim| (size - 1) as isize * stride;
         let lowest = start + dims.map(|loop_dim| reach(loop_dim).min(0)).iter().sum::<isize>();
         let highest = start + dims.map(|loop_dim| reach(loop_dim).max(0)).iter().sum::<isize>();
         assert!(lowest >= 0 && (highest as usize) < self.len);
-        // SAFETY: the lowest and the highest place are within the slice; else as in `range`.
-        unsafe { writer.scatter(found, self.start.wrapping_offset(start), dims) }
+        self.start.wrapping_offset(start)
     }
 
     /// The address of an output, for its place in a cache line.

@@ -112,6 +112,11 @@ impl AxisSet {
         (self.0 != 0).then_some(self.0.trailing_zeros() as usize)
     }
 
+    /// How many they are.
+    pub(crate) fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
     pub(crate) fn contains(self, dimension: usize) -> bool {
         self.0 >> dimension & 1 != 0
     }

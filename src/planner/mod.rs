@@ -35,6 +35,9 @@
 //! Under a mask, loops merge where both the input and the mask walk memory as one loop would, and the reduction is cut
 //! into slabs that a cache holds.
 //!
+//! Of the best so far, where each element has an answer, `scan.rs` makes the loops: one along the axis, and as few as
+//! there can be over lines.
+//!
 //! For threads that a caller lends, `division.rs` decides what is cut: the outputs, or the reduction.
 //!
 //! The numbers that tell "many" from "few" are constants beside their use; where CPUs differ, fields of
@@ -46,6 +49,7 @@ mod division;
 mod exec_plan;
 mod limits;
 mod nest;
+mod scan;
 mod select;
 mod split;
 mod windows;
@@ -58,5 +62,6 @@ pub(crate) use limits::{
     MIN_TILE_WIDTH, TILE,
 };
 pub(crate) use nest::{LoopNest, count};
+pub(crate) use scan::{INDICES, INPUT, MASK, Places, ScanShape, VALUES};
 pub(crate) use select::{PlanIsa, require_kernels, takes};
 pub(crate) use windows::{WindowWay, Windows};

@@ -135,6 +135,11 @@ impl<'a> Call<'a> {
         let reduce = if self.case.is_both { ArgReduce::argminmax(layout) } else { ArgReduce::new(function, layout) };
         let reduce = reduce.axes(&self.case.axes).direction(direction).nan_policy(policy);
         let reduce = self.isa.map_or(reduce, |isa| reduce.isa(isa));
+        let reduce = match self.case.walk {
+            None => reduce,
+            Some(false) => reduce.cumulative(),
+            Some(true) => reduce.cumulative().reverse(),
+        };
         start.map_or(reduce, |start| reduce.window(&self.window[0], start))
     }
 

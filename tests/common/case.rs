@@ -25,6 +25,8 @@ pub struct Case {
     /// How much of the whole lies before the part and behind it, two bits each for each axis.
     pub margins: Option<u32>,
     pub order: Order,
+    /// The best so far, and whether that is from the end.
+    pub walk: Option<bool>,
     /// Of both functions, whichever is that of the order.
     pub is_both: bool,
     pub data_type: DataType,
@@ -105,6 +107,7 @@ impl Case {
             output: None,
             margins: None,
             order: (ReduceFunction::ArgMin, Default::default(), Default::default()),
+            walk: None,
             is_both: false,
             data_type,
             index_type,
@@ -129,7 +132,7 @@ impl Case {
 
     /// The sizes of the outputs.
     pub fn output_sizes(&self) -> Vec<usize> {
-        self.sizes_of(false)
+        if self.walk.is_some() { self.layout.sizes().to_vec() } else { self.sizes_of(false) }
     }
 
     /// The sizes, but 1 on reduced axes, or on the others.
@@ -156,7 +159,7 @@ impl Case {
 
     /// Whether some output has nothing to choose from, whatever the mask.
     pub fn is_empty(&self) -> bool {
-        !self.sizes_of(false).contains(&0) && self.sizes_of(true).contains(&0)
+        !self.output_sizes().contains(&0) && self.sizes_of(true).contains(&0)
     }
 
     /// Of both functions, or of one.
@@ -170,6 +173,9 @@ impl Case {
         let there = self.mask.map(|format| format.said(self.layout.sizes(), &data.there));
         let is_there = |n: usize| there.as_ref().is_none_or(|there| there[n]);
         let order = (function, self.order.1, self.order.2);
+        if let Some(is_reversed) = self.walk {
+            return self.expected_so_far(order, is_reversed, x, is_there);
+        }
         let found = reference::arg_reduce_masked(order, &self.layout, &reduced, x, is_there);
 
         let [whole, start] = self.window();
@@ -189,6 +195,31 @@ impl Case {
         let value = |(place, index): (&usize, &Option<usize>)| index.map_or(T::ZERO, |n| x[place + along[n] - offset]);
         let values: Vec<T> = kept.iter().zip(&found).map(value).collect();
         let indices = found.into_iter().map(|index| index.map(|n| in_whole[n] as u64)).collect();
+        Expected { indices, values: cast_slice(&values).to_vec() }
+    }
+}
+
+impl Case {
+    /// The best so far.
+    fn expected_so_far<T: Sample>(
+        &self,
+        order: Order,
+        is_reversed: bool,
+        x: &[T],
+        is_there: impl Fn(usize) -> bool,
+    ) -> Expected {
+        let axis = self.reduced().iter().position(|&reduced| reduced).expect("one axis");
+        let (sizes, stride) = (self.layout.sizes(), self.layout.strides()[axis]);
+        let found = reference::arg_cumulative_masked(order, &self.layout, (axis, is_reversed), x, is_there);
+        let step: usize = sizes[axis + 1..].iter().product();
+        let value = |(n, (place, index)): (usize, (usize, &Option<usize>))| match *index {
+            Some(index) => x[place.wrapping_add_signed((index as isize - (n / step % sizes[axis]) as isize) * stride)],
+            None => T::ZERO,
+        };
+        let places = if found.is_empty() { vec![] } else { places(&self.layout) };
+        let values: Vec<T> = places.into_iter().zip(&found).enumerate().map(value).collect();
+        let start = self.window()[1][axis];
+        let indices = found.into_iter().map(|index| index.map(|index| (start + index) as u64)).collect();
         Expected { indices, values: cast_slice(&values).to_vec() }
     }
 }

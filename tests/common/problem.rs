@@ -25,12 +25,12 @@ pub struct View {
 
 /// The type of elements, that of indices, the order; whether it is of bytes, of both functions; what is asked for,
 /// whether that is new; the mask, and where its bits or its axes are; the executor, and its width; whether it is a
-/// part, the fill, and the edge of memory.
-pub type Choices = [u8; 14];
+/// part, the fill, the edge of memory, and whether it is the best so far.
+pub type Choices = [u8; 15];
 
 /// A case of a view.
 pub fn case(view: &View, choices: Choices, seed: u64) -> Case {
-    let [data_type, index_type, order, bytes, both, asked, new, mask, place, executor, width, part, fill, edge] =
+    let [data_type, index_type, order, bytes, both, asked, new, mask, place, executor, width, part, fill, edge, walk] =
         choices.map(usize::from);
     let data_type = DataType::ALL[data_type % DataType::ALL.len()];
     let mut case = Case {
@@ -60,12 +60,30 @@ pub fn case(view: &View, choices: Choices, seed: u64) -> Case {
         seed,
         ..Case::new(&view.layout, &view.axes, data_type, INDEX_TYPES[0])
     };
+    if walk % 3 > 0 && case.axes.len() == 1 {
+        case.walk = Some(walk % 3 == 2);
+        case.output = case.output.map(|_| output_so_far(&case.layout, seed));
+        let is_made = case.asked == Asked::Indices || case.asked == Asked::Mixed && case.is_both;
+        case.asked = if is_made { Asked::Indices } else { Asked::Values };
+    }
     let index_types = if case.is_typed { typed_indices(data_type) } else { &INDEX_TYPES[..] };
     let index_type = index_types[index_type % index_types.len()];
     case.index_type = if case.fits(index_type) { index_type } else { index_types[0] };
     let signed_or_not = if case.index_type.name().starts_with('i') { -9 } else { 200 };
     case.fill = [None, Some(7), Some(100), Some(signed_or_not)][fill % 4];
     case
+}
+
+/// Places for the best so far: of neighbours, every second one, backwards, or the first axis fastest.
+fn output_so_far(layout: &Layout, seed: u64) -> Layout {
+    let (sizes, rank) = (layout.sizes(), layout.sizes().len());
+    let (order, steps): (Vec<usize>, _) = match seed % 4 {
+        0 => ((0..rank).collect(), 1),
+        1 => ((0..rank).collect(), 2),
+        2 => ((0..rank).collect(), -1),
+        _ => ((0..rank).rev().collect(), 1),
+    };
+    strided(sizes, &vec![steps; rank], &order, 3)
 }
 
 /// Elements and what is there, as the seed says.

@@ -82,6 +82,8 @@ pub const ARGREDUCE_NOTHING_THERE: argreduce_status = 31;
 pub const ARGREDUCE_FILL_OUT_OF_RANGE: argreduce_status = 32;
 /// A mask that does not fit the input: too short, or of strides or an offset that lead beyond it; or any, of DirectML.
 pub const ARGREDUCE_MASK_MISMATCH: argreduce_status = 33;
+/// The best so far along no axis or several; or what there is none of: partial answers.
+pub const ARGREDUCE_CUMULATIVE_MISMATCH: argreduce_status = 34;
 
 macro_rules! names {
     ($($status:ident)+) => {{
@@ -95,7 +97,7 @@ macro_rules! names {
 }
 
 /// The name of each status, by its number.
-pub(super) const STATUS_NAMES: [&CStr; 34] = names![
+pub(super) const STATUS_NAMES: [&CStr; 35] = names![
     ARGREDUCE_OK ARGREDUCE_INTERNAL ARGREDUCE_NULL_POINTER ARGREDUCE_MISALIGNED ARGREDUCE_UNKNOWN_VALUE ARGREDUCE_RANK
     ARGREDUCE_SIZE ARGREDUCE_TOO_MANY_ELEMENTS ARGREDUCE_OFFSET ARGREDUCE_STRIDE ARGREDUCE_BEFORE_START
     ARGREDUCE_AXIS_OUT_OF_RANGE ARGREDUCE_DUPLICATE_AXIS ARGREDUCE_TOO_MANY_AXES ARGREDUCE_EMPTY_REDUCTION
@@ -103,7 +105,7 @@ pub(super) const STATUS_NAMES: [&CStr; 34] = names![
     ARGREDUCE_OUTPUT_OVERLAPS ARGREDUCE_ISA ARGREDUCE_BUFFER_TOO_SHORT ARGREDUCE_BUFFERS_OVERLAP
     ARGREDUCE_BUFFER_TOO_LARGE ARGREDUCE_TOTAL_SIZE ARGREDUCE_TOTAL_SIZE_MULTIPLE ARGREDUCE_UNSUPPORTED_OPERATOR
     ARGREDUCE_TENSOR_FLAGS ARGREDUCE_BASE_OFFSET_ALIGNMENT ARGREDUCE_WINDOW ARGREDUCE_PAIR_STRIDE
-    ARGREDUCE_NOTHING_THERE ARGREDUCE_FILL_OUT_OF_RANGE ARGREDUCE_MASK_MISMATCH
+    ARGREDUCE_NOTHING_THERE ARGREDUCE_FILL_OUT_OF_RANGE ARGREDUCE_MASK_MISMATCH ARGREDUCE_CUMULATIVE_MISMATCH
 ];
 
 /// `function`: the index of the largest element. (DML_REDUCE_FUNCTION_ARGMAX)
@@ -122,6 +124,12 @@ pub const ARGREDUCE_DECREASING: u32 = 1;
 pub const ARGREDUCE_PROPAGATE: u32 = 0;
 /// `nan_policy`: NaN is worse than every number.
 pub const ARGREDUCE_IGNORE: u32 = 1;
+/// `cumulative`: one answer for all elements along the axes.
+pub const ARGREDUCE_NOT_CUMULATIVE: u32 = 0;
+/// `cumulative`: for each element, the best of it and all before it.
+pub const ARGREDUCE_CUMULATIVE: u32 = 1;
+/// `cumulative`: for each element, the best of it and all after it.
+pub const ARGREDUCE_CUMULATIVE_REVERSE: u32 = 2;
 /// `kind` of a mask: a bit for each element, the least significant of each byte first; 1 is there.
 pub const ARGREDUCE_MASK_BITS: u32 = 0;
 /// `kind` of a mask: a byte for each element; any but 0 is there.

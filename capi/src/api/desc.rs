@@ -67,13 +67,22 @@ pub struct argreduce_desc {
     /// The name of the instruction set to use, as argreduce_operator_isa() gives it. NULL: the one that the environment
     /// variable ARGREDUCE_ISA names, or else the best that this machine has.
     pub isa: *const c_char,
+    /// ARGREDUCE_NOT_CUMULATIVE; or for the best so far, along one axis, ARGREDUCE_CUMULATIVE or
+    /// ARGREDUCE_CUMULATIVE_REVERSE. Then each element has an answer, of itself and all before it (or after it): the
+    /// output has the input's sizes, and there are no partial answers.
+    pub cumulative: u32,
+    /// 0.
+    pub reserved_2: u32,
 }
 
 // SAFETY: `repr(C)`, with `size` first; zeros are a value of each of its types, and each size ends with a field.
 unsafe impl Versioned for argreduce_desc {
     const NAME: &str = "argreduce_desc";
     // By the last field of each version, so that none of them changes when there is another.
-    const SIZES: &[usize] = &[offset_of!(argreduce_desc, isa) + size_of::<*const c_char>()];
+    const SIZES: &[usize] = &[
+        offset_of!(argreduce_desc, isa) + size_of::<*const c_char>(),
+        offset_of!(argreduce_desc, reserved_2) + size_of::<u32>(),
+    ];
 }
 
 /// # Safety
@@ -88,7 +97,9 @@ pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<Plan, Failure> 
     let (data_type, index_type) =
         (data_type(desc.input_type, "desc->input_type")?, data_type(desc.index_type, "desc->index_type")?);
     let has_fill = flag(desc.has_fill, "desc->has_fill")?;
+    let walk = walk(desc.cumulative)?;
     check_reserved(desc.reserved, "desc->reserved")?;
+    check_reserved(desc.reserved_2, "desc->reserved_2")?;
     // SAFETY: its arrays are NULL or as long as `rank`, as the caller promises.
     let input = unsafe { layout(&desc.input, "desc->input") }?;
     // SAFETY: as the caller promises; and the rank has been checked.
@@ -105,6 +116,11 @@ pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<Plan, Failure> 
     if has_fill {
         reduce = reduce.fill(desc.fill);
     }
+    reduce = match walk {
+        None => reduce,
+        Some(false) => reduce.cumulative(),
+        Some(true) => reduce.cumulative().reverse(),
+    };
     // SAFETY: as the caller promises.
     if let Some(isa) = unsafe { isa(desc.isa) }? {
         reduce = reduce.isa(isa);
@@ -137,6 +153,16 @@ unsafe fn axes<'a>(desc: &argreduce_desc, reduce: ArgReduce<'a>, rank: usize) ->
     let axes = unsafe { pointer::list(axes, axis_count, "desc->axes") }?;
     // Of 64 bits, an axis that 32 do not hold is out of range in any case.
     Ok(reduce.axes_from(axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX))))
+}
+
+/// Of the best so far, whether that is from the end.
+fn walk(cumulative: u32) -> Result<Option<bool>, Failure> {
+    match cumulative {
+        ARGREDUCE_NOT_CUMULATIVE => Ok(None),
+        ARGREDUCE_CUMULATIVE => Ok(Some(false)),
+        ARGREDUCE_CUMULATIVE_REVERSE => Ok(Some(true)),
+        _ => Err(unknown(cumulative, "desc->cumulative", "0 (no), 1 (so far) and 2 (from the end)")),
+    }
 }
 
 /// None, where it is packed.

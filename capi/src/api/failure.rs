@@ -53,6 +53,7 @@ fn status(error: &Error) -> argreduce_status {
         Error::MaskMismatch { .. } | Error::MaskRank { .. } | Error::MaskSize { .. } | Error::MaskTooShort { .. } => {
             ARGREDUCE_MASK_MISMATCH
         }
+        Error::CumulativeAxes { .. } | Error::CumulativeMismatch { .. } => ARGREDUCE_CUMULATIVE_MISMATCH,
         Error::TooShort { .. } => ARGREDUCE_BUFFER_TOO_SHORT,
         Error::Misaligned { .. } => ARGREDUCE_MISALIGNED,
         Error::DirectMl(rule) => match rule {

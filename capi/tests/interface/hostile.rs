@@ -91,6 +91,10 @@ fn enumerations() {
         );
         unknown(argreduce_desc { nan_policy: value, ..good }, "desc->nan_policy", "0 (propagate) and 1 (ignore)");
         unknown(argreduce_desc { has_fill: value, ..good }, "desc->has_fill", "0 (no) and 1 (yes)");
+        if value > 2 {
+            let walks = "0 (no), 1 (so far) and 2 (from the end)";
+            unknown(argreduce_desc { cumulative: value, ..good }, "desc->cumulative", walks);
+        }
     }
     for value in [0, 12, 13, 0x100, 0x103, u32::MAX] {
         let shown = value as i32;
@@ -110,6 +114,8 @@ fn enumerations() {
     }
     let bad = argreduce_desc { reserved: 1, ..good };
     compile_fails(bad, ARGREDUCE_UNKNOWN_VALUE, "desc->reserved is 1: it has to be 0");
+    let bad = argreduce_desc { reserved_2: 7, ..good };
+    compile_fails(bad, ARGREDUCE_UNKNOWN_VALUE, "desc->reserved_2 is 7: it has to be 0");
     for (fill, index_type, holds) in [
         (-1, ARGREDUCE_UINT32, "u32, which holds 0 to 4294967295"),
         (1 << 31, ARGREDUCE_INT32, "i32, which holds -2147483648 to 2147483647"),

@@ -55,6 +55,8 @@ const DESC: argreduce_desc = argreduce_desc {
     has_fill: 0,
     reserved: 0,
     isa: null(),
+    cumulative: 0,
+    reserved_2: 0,
 };
 
 /// An argmax of packed f32 to u32.
