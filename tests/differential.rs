@@ -607,11 +607,16 @@ fn windows_of_what_is_transposed() {
 /// dilated, of interleaved series; of the rows of a matrix, or its columns, and of images; few and many, in a batch.
 #[test]
 fn moving_windows() {
-    let mut rng = rng(19);
-    for n in few(0..if is_slow() { 60 } else { 1500 }, 60) {
+    let (mut rng, mut overlapping) = (rng(19), [0; 6]);
+    let count = if is_slow() { 60 } else { 1500 };
+    for n in 0..count {
         let (layout, axes) = moving(&mut rng, n % 6);
+        let plan = ArgReduce::argmax(&layout).axes(&axes).plan::<f32, u64>().unwrap();
+        overlapping[n % 6] += usize::from(plan.to_string().contains("windows that overlap"));
         check_view(&mut rng, layout, axes);
     }
+    // Those that are drawn are what this is about.
+    assert!(overlapping.iter().all(|&plans| plans > count / 6 / 8), "{overlapping:?}");
     // Longer than a block.
     for len in few(0..3, 3).map(|n| [1030, 2600, 5000][n]) {
         let layout = Layout::contiguous(&[len + 2200]).and_then(|series| series.windows(0, len, 1)).unwrap();
@@ -631,7 +636,7 @@ fn moving(rng: &mut SmallRng, kind: usize) -> (Layout, Vec<isize>) {
         }
         // Dilated: of series side by side, or of one.
         2 => {
-            let dilation = rng.random_range(2..=90);
+            let dilation = rng.random_range(2..=90_i32) as isize;
             let step = [1, dilation, 2 * dilation][rng.random_range(0..3)];
             (Layout::strided(&[others, len], &[step, dilation], 3), vec![1])
         }

@@ -62,7 +62,11 @@ fn is_valid(case: &Case) -> Option<bool> {
     if case.walk.is_some() {
         // (None has an output layout.)
         let axis = reduced.iter().position(|&reduced| reduced)?;
-        return if case.margins.is_some() { None } else { Some(sizes.contains(&0) || sizes[axis] as u128 - 1 <= max.into()) };
+        return if case.margins.is_some() {
+            None
+        } else {
+            Some(sizes.contains(&0) || sizes[axis] as u128 - 1 <= max.into())
+        };
     }
     if output.is_some_and(|output| output.sizes() != model::output_sizes(sizes, &reduced)) {
         return Some(false);

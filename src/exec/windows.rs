@@ -24,6 +24,7 @@
 
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef};
+use super::masked::write_all;
 use super::slices::OutputSlices;
 use super::tiles::{Grid, OutputTile};
 use crate::planner::{WindowWay, Windows};
@@ -40,7 +41,7 @@ use std::slice::from_ref;
 const PIECE: usize = 2048;
 
 /// The longest block of a series. Not measured.
-const BLOCK: usize = 1024;
+const BLOCK: usize = PIECE;
 
 /// Where the best of a window has stayed for less than this part of it, a block follows. See docs/tuning.md#windows.
 const MIN_STAY: usize = 8;
@@ -141,19 +142,38 @@ struct Part<'a> {
     starts: [isize; 3],
 }
 
-/// Answers side by side: places for `N` elements of any type, and for as many indices. Large: to be made in an outlined
-/// function.
-struct Answers<const N: usize> {
-    elements: [u64; N],
-    indices: [u32; N],
+/// Room for `N` answers of any type. Large: to be made in an outlined function.
+struct Room<const N: usize> {
+    elements: [MaybeUninit<u64>; N],
+    indices: [MaybeUninit<u32>; N],
 }
 
-impl<const N: usize> Answers<N> {
-    const NEW: Answers<N> = Answers { elements: [0; N], indices: [0; N] };
+impl<const N: usize> Room<N> {
+    fn new() -> Self {
+        Room { elements: [MaybeUninit::uninit(); N], indices: [MaybeUninit::uninit(); N] }
+    }
+
+    /// So many answers, or as many as there is room for.
+    fn answers(&mut self, len: usize) -> Answers<'_> {
+        let len = len.min(N);
+        Answers { elements: write_all(&mut self.elements[..len], 0), indices: write_all(&mut self.indices[..len], 0) }
+    }
+}
+
+/// Answers side by side: places for elements of any type, and for as many indices.
+struct Answers<'a> {
+    elements: &'a mut [u64],
+    indices: &'a mut [u32],
+}
+
+impl Answers<'_> {
+    fn len(&self) -> usize {
+        self.indices.len()
+    }
 
     /// Those from one on: elements of so many bytes, and indices.
     fn from(&mut self, first: usize, bytes: usize) -> Sides {
-        assert!(first <= N && bytes <= 8);
+        assert!(first <= self.len() && bytes <= 8);
         let elements = self.elements.as_mut_ptr().cast::<()>().wrapping_byte_add(first * bytes);
         [elements, self.indices.as_mut_ptr().wrapping_add(first).cast()]
     }
@@ -193,12 +213,12 @@ impl Finder {
     /// # Safety
     /// - All elements of the windows may be read, and have such a size; they are no more than positions count.
     /// - There are `len + width` answers.
-    unsafe fn find_doubled<const N: usize>(
+    unsafe fn find_doubled(
         &self,
         input: ElementsRef<'_>,
         (first, len): (isize, usize),
         width: usize,
-        answers: &mut Answers<N>,
+        answers: &mut Answers<'_>,
     ) {
         let mut found = width;
         while found > MAX_BASE {
@@ -208,9 +228,10 @@ impl Finder {
         let (start, stride) = if self.last_wins { (first + found as isize - 1, -1) } else { (first, 1) };
         let grid = Grid { start, dims: [LoopDim::ONE, LoopDim { size: count, stride: 1 }] };
         let reduced = [LoopDim { size: found, stride }];
+        let kernel = if count >= self.scanner.lanes() { self.columns } else { self.rows };
         // SAFETY: the caller's promise; the kernel is for elements of that type.
-        let call = unsafe { KernelCall::new(self.columns, input, grid, &reduced, WorkingSet::L2) };
-        let Answers { elements, indices } = &mut *answers;
+        let call = unsafe { KernelCall::new(kernel, input, grid, &reduced, WorkingSet::L2) };
+        let Answers { elements, indices } = answers;
         with_bits!(bytes, B => {
             let elements = &mut cast_slice_mut::<u64, B>(elements)[..count];
             // SAFETY: integers are not uninitialised by a kernel, which writes elements.
@@ -246,8 +267,9 @@ impl Part<'_> {
     /// A series whose elements are neighbours.
     #[inline(never)]
     fn run_series(&self, slices: &mut OutputSlices<'_>) {
-        let (mut answers, mut others, step) = (Answers::NEW, Answers::NEW, self.windows.step);
-        let along = self.loops[0][0].size;
+        let (mut room, mut more, step, along) = (Room::new(), Room::new(), self.windows.step, self.loops[0][0].size);
+        let (mut answers, mut others) =
+            Series::rooms(along.saturating_mul(step), self.windows.len, &mut room, &mut more);
         let mut series = Series::new(self, self.bound.input(), self.lowest(), slices.values.is_some());
         let mut first = 0;
         while first < along {
@@ -265,16 +287,19 @@ impl Part<'_> {
     /// on.
     #[inline(never)]
     fn run_gathered(&self, (n, interleaved): (usize, usize), mut first: usize, slices: &mut OutputSlices<'_>) {
-        let (mut answers, mut others, mut gathered) = (Answers::NEW, Answers::NEW, [0_u64; GATHERED]);
+        let (mut room, mut more, mut gathered) = (Room::new(), Room::new(), [MaybeUninit::uninit(); GATHERED]);
         let (Windows { len, step, stride, .. }, input) = (*self.windows, self.bound.input());
         let all = self.loops[0][0].size.saturating_sub(n).div_ceil(interleaved);
+        let windows = (all - first.min(all)).saturating_mul(step);
+        let (mut answers, mut others) = Series::rooms(windows, len, &mut room, &mut more);
+        let gathered = write_all(&mut gathered[..GATHERED.min(windows.saturating_add(len))], 0);
         let lowest = self.lowest() + n as isize;
         while first < all {
             let most = (GATHERED - (len - 1)).min(PIECE);
             let count = (all - first).min((most - 1) / step + 1);
             let windows = (count - 1) * step + 1;
             with_bits!(self.bound.plan().element_bytes(), B => {
-                let gathered = &mut cast_slice_mut::<u64, B>(&mut gathered)[..windows + len - 1];
+                let gathered = &mut cast_slice_mut::<u64, B>(gathered)[..windows + len - 1];
                 for (i, to) in gathered.iter_mut().enumerate() {
                     let place = lowest + ((first * step + i) * stride) as isize;
                     // SAFETY: windows of the plan have all elements from the first to the last of these, as steps are
@@ -296,7 +321,7 @@ impl Part<'_> {
         &self,
         (first, count): (usize, usize),
         apart: usize,
-        answers: &mut Answers<PIECE>,
+        answers: &mut Answers<'_>,
         slices: &mut OutputSlices<'_>,
     ) {
         let Windows { len, step, is_backward, .. } = *self.windows;
@@ -365,9 +390,19 @@ impl<'a> Series<'a> {
         Series { finder, elements, first, len, wants_elements, max_doubled, best: None, stay: len, short_stays: 0 }
     }
 
+    /// Places for the answers of a piece of so many windows, and for others on the way.
+    fn rooms<'r>(
+        windows: usize,
+        len: usize,
+        room: &'r mut Room<PIECE>,
+        more: &'r mut Room<PIECE>,
+    ) -> (Answers<'r>, Answers<'r>) {
+        (room.answers(windows), more.answers(windows.saturating_add(len)))
+    }
+
     /// Answers the next windows: for each, how far the best element is from the first of all of them, and if wanted,
     /// that.
-    fn answer(&mut self, count: usize, answers: &mut Answers<PIECE>, others: &mut Answers<PIECE>) {
+    fn answer(&mut self, count: usize, answers: &mut Answers<'_>, others: &mut Answers<'_>) {
         let mut next = 0;
         while next < count {
             let known = self.best.take().filter(|best| best.index as usize >= next);
@@ -401,22 +436,22 @@ impl<'a> Series<'a> {
         &mut self,
         next: usize,
         count: usize,
-        answers: &mut Answers<PIECE>,
-        others: &mut Answers<PIECE>,
+        answers: &mut Answers<'_>,
+        others: &mut Answers<'_>,
     ) -> usize {
         let (len, bytes) = (self.len, self.elements.data_type().size());
         if len <= MAX_DOUBLED {
-            let size = (count - next).min(PIECE - len);
+            let size = (count - next).min(others.len() - len);
             let from = self.first + next as isize;
             // SAFETY: these are windows of the plan; of others, there are as many as are written.
             unsafe { self.finder.find_doubled(self.elements, (from, size), len, others) };
             let Answers { elements, indices } = answers;
-            for (to, found) in indices[next..][..size].iter_mut().zip(&others.indices) {
+            for (to, found) in indices[next..][..size].iter_mut().zip(&*others.indices) {
                 *to = found + next as u32;
             }
             if self.wants_elements {
-                let [to, from] = [elements, &mut others.elements].map(|elements| cast_slice_mut::<u64, u8>(elements));
-                to[next * bytes..][..size * bytes].copy_from_slice(&from[..size * bytes]);
+                let to = &mut cast_slice_mut::<u64, u8>(elements)[next * bytes..][..size * bytes];
+                to.copy_from_slice(&cast_slice_mut::<u64, u8>(others.elements)[..size * bytes]);
             }
             return size;
         }
@@ -438,7 +473,7 @@ impl<'a> Series<'a> {
     }
 
     /// From answer `first` on, with elements or without.
-    fn places(&self, answers: &mut Answers<PIECE>, first: usize, with_elements: bool) -> Places {
+    fn places(&self, answers: &mut Answers<'_>, first: usize, with_elements: bool) -> Places {
         let [elements, indices] = answers.from(first, self.elements.data_type().size());
         Places { indices: indices.cast(), elements: if with_elements { elements } else { null_mut() } }
     }
@@ -516,11 +551,13 @@ impl Part<'_> {
     /// Rows of windows, strip by strip.
     #[inline(never)]
     fn run_rows(&self, slices: &mut OutputSlices<'_>) {
-        let (mut block, mut found) = (Answers::NEW, Answers::NEW);
+        let (mut block, mut found) = (Room::<BLOCK_OF_ROWS>::new(), Room::<PIECE>::new());
         let Some((isa, ..)) = self.bound.kernel() else { unreachable!("windows have several elements") };
         let (columns, lanes) = (self.loops[0][1].size, isa.vector_bytes() / self.bound.plan().element_bytes());
         let rows = (self.windows.len - 1).min(BLOCK_OF_ROWS / lanes.max(MIN_COLUMNS));
         let widest = (BLOCK_OF_ROWS / rows).min(MAX_COLUMNS).min(columns) / lanes * lanes;
+        let mut block = block.answers(rows * widest);
+        let mut found = found.answers(widest + self.windows.width);
         let mut first = 0;
         while first < columns {
             // The last one overlaps the one before.
@@ -543,9 +580,10 @@ struct Strip<'a> {
 }
 
 impl Strip<'_> {
-    fn run(&self, block: &mut Answers<BLOCK_OF_ROWS>, found: &mut Answers<PIECE>, slices: &mut OutputSlices<'_>) {
+    fn run(&self, block: &mut Answers<'_>, found: &mut Answers<'_>, slices: &mut OutputSlices<'_>) {
         let (len, along) = (self.part.windows.len, self.part.loops[0][0].size);
-        let [mut prefix, mut better] = [const { Answers::<MAX_COLUMNS>::NEW }; 2];
+        let (mut of_prefix, mut of_better) = (Room::<MAX_COLUMNS>::new(), Room::<MAX_COLUMNS>::new());
+        let [mut prefix, mut better] = [&mut of_prefix, &mut of_better].map(|room| room.answers(self.width));
         let bytes = self.part.bound.plan().element_bytes();
         let [prefix, of_better] = [&mut prefix, &mut better].map(|row| row.from(0, bytes));
         let mut place = |n: usize| block.from(n * self.width, bytes);
@@ -579,7 +617,7 @@ impl Strip<'_> {
     }
 
     /// The winners of a row of windows: in place, where each has one column.
-    fn find_row(&self, row: usize, found: &mut Answers<PIECE>) -> Sides {
+    fn find_row(&self, row: usize, found: &mut Answers<'_>) -> Sides {
         let (&Part { bound, windows: &Windows { width, stride, .. }, finder, .. }, input) =
             (self.part, self.part.bound.input());
         let (first, before) = (self.part.lowest() + (row * stride) as isize + self.first, (row * width) as u32);
@@ -619,7 +657,7 @@ impl Strip<'_> {
     }
 
     /// Writes a row of answers.
-    fn write(&self, row: usize, answers: &mut Answers<MAX_COLUMNS>, slices: &mut OutputSlices<'_>) {
+    fn write(&self, row: usize, answers: &mut Answers<'_>, slices: &mut OutputSlices<'_>) {
         let (Part { loops, starts, .. }, Windows { len, width, is_backward, .. }) = (self.part, *self.part.windows);
         let Answers { elements, indices } = answers;
         let (indices, before) = (&mut indices[..self.width], (row * width) as u32);

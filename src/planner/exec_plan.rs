@@ -38,6 +38,9 @@ pub(crate) struct ExecPlan {
     has_windows: bool,
 }
 
+/// As much work as to visit so many elements, for each window that overlaps others. Not measured.
+const WINDOW_VISITS: usize = 8;
+
 impl ExecPlan {
     /// For no outputs.
     pub(crate) const EMPTY: ExecPlan = ExecPlan {
@@ -111,8 +114,13 @@ impl ExecPlan {
         let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
         let lanes = self.isa.vector_bytes() / element.size();
-        self.has_windows =
-            Windows::of(shape).is_some_and(|windows| windows.fit(shape, lanes) && windows.pay(element.size()));
+        let windows = Windows::of(shape).filter(|windows| windows.fit(shape, lanes) && windows.pay(element.size()));
+        self.has_windows = windows.is_some();
+        if self.has_windows {
+            // What they have in common is visited a few times, however long they are.
+            self.input_bytes = count(self.shape.input.output_dims()).saturating_mul(WINDOW_VISITS * element.size());
+            self.half_input_bytes = self.input_bytes / 2;
+        }
         Some(())
     }
 

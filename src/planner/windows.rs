@@ -128,6 +128,16 @@ impl Windows {
         }
     }
 
+    /// The fewest steps of a loop over the outputs that are worth a part of their own: with less, parts have much of
+    /// what windows are chosen from in common.
+    pub(super) fn least_part(&self, cut: usize) -> usize {
+        match self.way {
+            WindowWay::WholeRows if cut == self.along => MIN_PART * self.len * self.stride,
+            _ if cut == self.along => MIN_PART * self.len.div_ceil(self.step),
+            _ => 1,
+        }
+    }
+
     /// The loop along which windows move, of one of the nests, and that from column to column, or one step.
     pub(crate) fn loops(&self, outputs: &[LoopDim]) -> [LoopDim; 2] {
         [outputs[self.along], self.across.map_or(LoopDim::ONE, |across| outputs[across])]
@@ -149,6 +159,9 @@ const MIN_COLUMNS: usize = 64;
 
 /// The fewest bytes of windows that are not looked at alone, for each step. See docs/tuning.md#windows.
 const MIN_SERIES_BYTES: usize = 128;
+
+/// How many times as long as a window a part is at least. Not measured.
+const MIN_PART: usize = 2;
 
 /// The longest step. Not measured.
 const MAX_STEP: usize = 64;
