@@ -38,7 +38,7 @@ use std::ptr::null_mut;
 use std::slice::from_ref;
 
 /// Windows that are answered before their indices are written. Not measured.
-const PIECE: usize = 2048;
+const PIECE: usize = 1024;
 
 /// The longest block of a series. Not measured.
 const BLOCK: usize = PIECE;
@@ -49,8 +49,8 @@ const MIN_STAY: usize = 8;
 /// Up to so many elements of a window, doubling takes the place of a block. See docs/tuning.md#windows.
 const MAX_DOUBLED: usize = 200;
 
-/// Up to so many, of elements as wide as indices, of all else. See docs/tuning.md#windows.
-const MAX_DOUBLED_OF_32_BITS: usize = 80;
+/// Up to so many, it always does. See docs/tuning.md#windows.
+const ALWAYS_DOUBLED: usize = 40;
 
 /// The elements of a block of rows. See docs/tuning.md#windows.
 const BLOCK_OF_ROWS: usize = 4096;
@@ -64,8 +64,8 @@ const ROWS_AHEAD: usize = 2;
 /// The most columns that are answered side by side. Not measured.
 const MAX_COLUMNS: usize = 256;
 
-/// The elements of series that are not neighbours, gathered for a piece.
-const GATHERED: usize = 4096;
+/// The elements of series that are not neighbours, gathered for a piece. Not measured.
+const GATHERED: usize = 2048;
 
 /// Answers those outputs that are no copies of others, of a plan for such windows.
 pub(super) fn run_windows(bound: &BoundPlan<'_>, windows: &Windows, slices: &mut OutputSlices<'_>) {
@@ -374,8 +374,6 @@ struct Series<'a> {
     first: isize,
     len: usize,
     wants_elements: bool,
-    /// Windows of so many elements are answered by doubling, whatever they hold.
-    max_doubled: usize,
     /// The best of the next window without its last element, by its place from the first.
     best: Option<Best>,
     /// How many windows the last one that was looked for has answered; and of how many in a row those were few.
@@ -386,8 +384,8 @@ struct Series<'a> {
 impl<'a> Series<'a> {
     fn new(part: &Part<'_>, elements: ElementsRef<'a>, first: isize, wants_elements: bool) -> Self {
         let (finder, len) = (part.finder, part.windows.len);
-        let max_doubled = if elements.data_type().size() == 4 { MAX_DOUBLED_OF_32_BITS } else { 0 };
-        Series { finder, elements, first, len, wants_elements, max_doubled, best: None, stay: len, short_stays: 0 }
+
+        Series { finder, elements, first, len, wants_elements, best: None, stay: len, short_stays: 0 }
     }
 
     /// Places for the answers of a piece of so many windows, and for others on the way.
@@ -409,7 +407,7 @@ impl<'a> Series<'a> {
             if known.is_none() {
                 self.short_stays = if self.stay < self.len / MIN_STAY { self.short_stays + 1 } else { 0 };
             }
-            if self.len <= self.max_doubled || known.is_none() && self.short_stays > 1 {
+            if self.len <= ALWAYS_DOUBLED || known.is_none() && self.short_stays > 1 {
                 next += self.answer_block(next, count, answers, others);
                 (self.stay, self.short_stays) = (0, 0);
                 continue;
@@ -569,8 +567,8 @@ impl Part<'_> {
     }
 }
 
-/// Some columns. An index says in which row of the part an element is, and in which column of the strip: as many for each
-/// row as a window has.
+/// Some columns. An index says in which row of the part an element is, and in which column of the strip: as many for
+/// each row as a window has.
 struct Strip<'a> {
     part: &'a Part<'a>,
     first: isize,

@@ -120,12 +120,14 @@ impl Windows {
         }
     }
 
-    /// Whether they are faster so than one by one.
+    /// Whether they are faster so than one by one, of elements of so many bytes.
     pub(crate) fn pay(&self, bytes: usize) -> bool {
-        match self.way {
-            WindowWay::Series { .. } => self.len * bytes / self.step >= MIN_SERIES_BYTES,
-            _ => self.len * self.width >= MIN_ROWS_LEN,
-        }
+        let (len, [least, least_bytes]) = match self.way {
+            WindowWay::Series { .. } => (self.len / self.step, LEAST_OF_SERIES),
+            _ if self.width == 1 => (self.len, LEAST_OF_ROWS),
+            _ => (self.len * self.width, LEAST_OF_IMAGES),
+        };
+        len >= least && len * bytes >= least_bytes
     }
 
     /// The fewest steps of a loop over the outputs that are worth a part of their own: with less, parts have much of
@@ -154,11 +156,18 @@ impl Windows {
     }
 }
 
-/// The fewest columns that are answered side by side: as many as the widest vectors have lanes.
+/// The fewest columns that are answered side by side: as many as the widest vectors have lanes. Not measured.
 const MIN_COLUMNS: usize = 64;
 
-/// The fewest bytes of windows that are not looked at alone, for each step. See docs/tuning.md#windows.
-const MIN_SERIES_BYTES: usize = 128;
+/// The fewest elements of windows that are not looked at alone, for each step, and their fewest bytes. See
+/// docs/tuning.md#windows.
+const LEAST_OF_SERIES: [usize; 2] = [16, 80];
+
+/// The same of windows of one column. See docs/tuning.md#windows.
+const LEAST_OF_ROWS: [usize; 2] = [14, 72];
+
+/// The same of windows of several columns. See docs/tuning.md#windows.
+const LEAST_OF_IMAGES: [usize; 2] = [9, 48];
 
 /// How many times as long as a window a part is at least. Not measured.
 const MIN_PART: usize = 2;
@@ -167,7 +176,4 @@ const MIN_PART: usize = 2;
 const MAX_STEP: usize = 64;
 
 /// The longest windows of elements that are gathered. Not measured.
-const MAX_GATHERED_LEN: usize = 2048;
-
-/// The fewest elements of windows of rows. See docs/tuning.md#windows.
-const MIN_ROWS_LEN: usize = 12;
+const MAX_GATHERED_LEN: usize = 1024;
