@@ -76,10 +76,11 @@ pub(super) fn run_windows(bound: &BoundPlan<'_>, windows: &Windows, slices: &mut
     let places = StridedIter::new(&inputs.0[..inputs.1])
         .zip(StridedIter::new(&outputs.0[..outputs.1]))
         .zip(StridedIter::new(&values.0[..values.1]));
+    let finder = Finder::new(bound, windows);
     for ((input, output), value) in places {
         let starts = [(shape.input.start, input), (shape.output.start, output), (shape.values.start, value)];
         let starts = starts.map(|(start, offset)| start as isize + offset);
-        let part = Part { bound, windows, finder: Finder::new(bound, windows), loops, starts };
+        let part = Part { bound, windows, finder, loops, starts };
         match windows.way {
             WindowWay::Series { interleaved: 1 } if windows.stride == 1 => part.run_series(slices),
             WindowWay::Series { interleaved } => {

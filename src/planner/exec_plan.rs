@@ -38,9 +38,6 @@ pub(crate) struct ExecPlan {
     has_windows: bool,
 }
 
-/// As much work as to visit so many elements, for each window that overlaps others. Not measured.
-const WINDOW_VISITS: usize = 8;
-
 impl ExecPlan {
     /// For no outputs.
     pub(crate) const EMPTY: ExecPlan = ExecPlan {
@@ -116,9 +113,9 @@ impl ExecPlan {
         let lanes = self.isa.vector_bytes() / element.size();
         let windows = Windows::of(shape).filter(|windows| windows.fit(shape, lanes) && windows.pay(element.size()));
         self.has_windows = windows.is_some();
-        if self.has_windows {
-            // What they have in common is visited a few times, however long they are.
-            self.input_bytes = count(self.shape.input.output_dims()).saturating_mul(WINDOW_VISITS * element.size());
+        if let Some(windows) = windows {
+            // Each element is visited a few times, however many windows it is in.
+            self.input_bytes = windows.visits(shape, count(shape.input.output_dims())).saturating_mul(element.size());
             self.half_input_bytes = self.input_bytes / 2;
         }
         Some(())

@@ -113,7 +113,7 @@ impl Windows {
         match self.way {
             WindowWay::Series { interleaved } => {
                 let is_near = self.stride == 1 && interleaved == 1;
-                (is_near || self.len <= MAX_GATHERED_LEN) && self.step <= MAX_STEP
+                self.len <= if is_near { MAX_LEN } else { MAX_GATHERED_LEN } && self.step <= MAX_STEP
             }
             WindowWay::WholeRows => along.size >= self.stride && self.stride >= lanes && self.len <= MAX_GATHERED_LEN,
             WindowWay::Rows => across.size >= lanes && self.width <= MAX_GATHERED_LEN / 2,
@@ -128,6 +128,14 @@ impl Windows {
             _ => (self.len * self.width, LEAST_OF_IMAGES),
         };
         len >= least && len * bytes >= least_bytes
+    }
+
+    /// How many elements are visited about, to answer so many windows, `along` of which follow each other: some for each
+    /// of them, and the first one.
+    pub(crate) fn visits(&self, shape: &CollapsedShape, windows: usize) -> usize {
+        let along = self.loops(shape.kept_dims())[0].size;
+        let firsts = (windows / along.max(1)).saturating_mul(self.len);
+        windows.saturating_mul(VISITS).saturating_add(firsts)
     }
 
     /// The fewest steps of a loop over the outputs that are worth a part of their own: with less, parts have much of
@@ -169,8 +177,14 @@ const LEAST_OF_ROWS: [usize; 2] = [14, 72];
 /// The same of windows of several columns. See docs/tuning.md#windows.
 const LEAST_OF_IMAGES: [usize; 2] = [9, 48];
 
+/// As much work as to visit so many elements, for each window. Not measured.
+const VISITS: usize = 8;
+
 /// How many times as long as a window a part is at least. Not measured.
 const MIN_PART: usize = 2;
+
+/// The longest windows: 32 bits hold indices in several of them. Not measured.
+const MAX_LEN: usize = 1 << 31;
 
 /// The longest step. Not measured.
 const MAX_STEP: usize = 64;

@@ -160,6 +160,36 @@ def test_errors(name):
         function(dask.zeros(3), 1)
 
 
+def test_views_of_windows():
+    """Those of NumPy: of one axis and of two, by steps, turned round and transposed; with values, and on threads."""
+    from numpy.lib.stride_tricks import sliding_window_view
+
+    rng = np.random.default_rng(6)
+    for dtype in ("f4", "f8", "i2", "u1"):
+        series, image = drawn(rng, 1500, dtype), drawn(rng, (60, 170), dtype)
+        views = [
+            (sliding_window_view(series, 100), -1),
+            (sliding_window_view(series[::-1], 600)[::7], -1),
+            (sliding_window_view(series[::3], 90), -1),
+            (sliding_window_view(image, 40, axis=0), -1),
+            (sliding_window_view(image, (7, 9)), (2, 3)),
+            (sliding_window_view(image[::-1, ::-1], (20, 3)), (2, 3)),
+            (sliding_window_view(image.T, (9, 30)), (2, 3)),
+            (sliding_window_view(image, (5, 33)).transpose(1, 0, 3, 2), (2, 3)),
+        ]
+        for view, axis in views:
+            windows = np.ascontiguousarray(view)
+            flat = windows.reshape((*windows.shape[: view.ndim - np.size(axis)], -1))
+            for name in ("argmax", "argmin"):
+                expected = getattr(np, name)(flat, -1)
+                for threads in (1, 3):
+                    np.testing.assert_array_equal(getattr(argreduce, name)(view, axis, threads=threads), expected)
+            last = flat.shape[-1] - 1 - np.argmax(flat[..., ::-1], -1)
+            np.testing.assert_array_equal(argreduce.argmax(view, axis, select_last=True), last)
+            values = argreduce.max_argmax(view, axis).values
+            np.testing.assert_array_equal(values, flat.max(-1))
+
+
 def test_rolling_of_xarray():
     """As in README.md: xarray calls what reduces each window."""
     xarray = pytest.importorskip("xarray")
