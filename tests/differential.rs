@@ -396,8 +396,8 @@ fn whatever_an_executor_does() {
     }
 }
 
-/// The best so far along rows and across columns: of lengths around those of vectors and blocks, more lines than a group
-/// has, more steps than a tile, and parts on threads, fewer and more than there are lines.
+/// The best so far along rows and across columns: of lengths around those of vectors and blocks, more lines than a
+/// group has, more steps than a tile, and parts on threads, fewer and more than there are lines.
 #[test]
 fn best_so_far() {
     let shapes: [(&[usize], isize); 14] = [

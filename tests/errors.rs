@@ -68,6 +68,57 @@ fn axes() {
 }
 
 /// To say nothing of axes is an error, whatever else is said and whatever the rank; to say that there are none is not.
+/// Of the best so far: the axes, what there is none of, and slices that are too short; nothing is written then.
+#[test]
+fn the_best_so_far() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let reduce = ArgReduce::argmax(&layout).cumulative();
+    let plan = |reduce: ArgReduce<'_>| reduce.plan::<f32, u32>();
+    refused(plan(reduce.all_axes()), "the best so far runs along one axis: 2 were asked for");
+    refused(plan(reduce.axes(&[])), "the best so far runs along one axis: 0 were asked for");
+    refused(plan(reduce.axes(&[2])), "axis 2 is out of range: rank 2 allows -2 to 1");
+    let message = "reverse is for what is cumulative: a reduction has one answer from either end";
+    refused(plan(ArgReduce::argmax(&layout).axes(&[1]).reverse()), message);
+    let kept = Layout::contiguous(&[2, 1]).unwrap();
+    assert!(matches!(
+        plan(reduce.axes(&[1]).output_layout(&kept)),
+        Err(Error::OutputSize { axis: 1, expected: 3, .. })
+    ));
+    let long = Layout::contiguous(&[300]).unwrap();
+    let narrow = ArgReduce::argmax(&long).axes(&[0]).cumulative().plan::<f32, u8>();
+    assert!(matches!(narrow, Err(Error::IndexTooLarge { largest: 299, .. })));
+
+    let none = |of: &str| {
+        format!("there is no {of} of the best so far: an answer for each element takes all that come before it")
+    };
+    let reduce = reduce.axes(&[1]);
+    refused(reduce.stream::<f32, u32>(1), &none("stream"));
+    let plan = reduce.plan::<f32, u32>().unwrap();
+    let (x, mut partials) = ([1.0; 6], [Partial::<f32, u32>::NONE; 6]);
+    refused(plan.run(&x, &mut partials), &none("partial answer"));
+    refused(plan.collect::<Vec<Partial<f32, u32>>>(&x), &none("partial answer"));
+    let mut indices = [9; 6];
+    refused(plan.finish(&partials, &mut indices), &none("partial answer"));
+    let short = "the output slice has 5 elements of u32: the layout needs 6";
+    refused(plan.run(&x, &mut indices[..5]), short);
+    refused(plan.run(&x, (&mut indices, &mut [0.0; 5])), "the values slice has 5 elements of f32: the layout needs 6");
+    refused(plan.run(&x[..5], &mut indices), "the input slice has 5 elements of f32: the layout needs 6");
+    refused(
+        plan.run(argreduce::input(&x).masked(Mask::bools(&[true; 5])), &mut indices),
+        "the mask has 5 elements of bool: the input needs 6",
+    );
+    assert_eq!(indices, [9; 6]);
+    let there = [true, true, true, false, true, true];
+    let message = "no element is there for output [1, 0]: without a fill, an index needs at least one";
+    refused(plan.run(argreduce::input(&x).masked(Mask::bools(&there)), &mut indices), message);
+    // Without elements there is no answer, and nothing that could be missing.
+    for sizes in [[0, 3], [3, 0]] {
+        let layout = Layout::contiguous(&sizes).unwrap();
+        let plan = ArgReduce::argmax(&layout).axes(&[1]).cumulative().plan::<f32, u32>().unwrap();
+        assert_eq!(plan.collect::<Vec<u32>>(&[0.0; 0]).unwrap(), []);
+    }
+}
+
 #[test]
 fn nothing_said_of_axes() {
     let message = "nothing says which axes to reduce: .axes(..) names them, and .all_axes() means all; .axes(&[]) \

@@ -103,6 +103,14 @@ fn planning_and_running_allocate_nothing() {
             });
             assert_eq!(info.count_total, 0, "{strategy} on {isa}");
             let layout = Layout::strided(&sizes, &strides, 0).unwrap();
+            let so_far = ArgReduce::argmax(&layout).axes(&reduced[..1]).isa(isa).fill(0).cumulative();
+            let info = measure(|| {
+                let plan = so_far.plan::<f32, u32>().unwrap();
+                plan.run(&input, (&mut indices, &mut values)).unwrap();
+                plan.run(argreduce::input(&input).on(&Several), &mut indices).unwrap();
+                plan.run(argreduce::input(&input).masked(Mask::bools(&there)).on(&Several), &mut indices).unwrap();
+            });
+            assert_eq!(info.count_total, 0, "{strategy} on {isa}, the best so far");
             let plan = ArgReduce::argmax(&layout).axes(reduced).isa(isa).plan::<f32, u32>().unwrap();
             // Portable vectors have no narrow columns.
             if (strategy, isa) != ("narrow columns", Isa::Portable) {

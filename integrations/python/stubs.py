@@ -28,6 +28,7 @@ TYPES = {
     "x": "Any",
     "axis": "_Axis",
     "keepdims": "_Truth",
+    "reverse": "_Truth",
     "out": "None",
     "dtype": "DTypeLike | None",
     "select_last": "_Truth",
@@ -77,6 +78,20 @@ def overloads(name: str, options: set[str]) -> Iterator[Overload]:
     yield {}, result(name, "Any", "Any")
 
 
+def cumulative_overloads(name: str) -> Iterator[Overload]:
+    """The same of the best so far: each result has as many elements as ``x``."""
+    _, answer = argreduce._argreduce._CUMULATIVE[name]
+    has_values = answer == "ValuesAndIndices"
+    of = (lambda values, indices: f"ValuesAndIndices[{values}, {indices}]" if has_values else indices)
+    x = {"x": "NDArray[_S]" if has_values else "_OfNumPy", "axis": "SupportsIndex | None = None"}
+    yield {**x, "dtype": "None = None"}, of("NDArray[_S]", "NDArray[np.int64]")
+    if not has_values:
+        yield x, "_Integers"
+    yield {"out": "_Out", "axis": "SupportsIndex | None = None"}, of("Any", "_Out")
+    yield {"x": "_Labelled", "axis": "SupportsIndex | str | None = None"}, of("Any", "Any")
+    yield {"axis": "SupportsIndex | None = None"}, of("Any", "Any")
+
+
 def wrapped(words: list[str]) -> str:
     """In lines, indented."""
     text = textwrap.TextWrapper(119, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
@@ -110,6 +125,9 @@ def stubs() -> Iterator[tuple[Path, str]]:
         function = getattr(eager, name)
         for overload in overloads(name, set(inspect.signature(function).parameters)):
             text += "@overload\n" + stub(function, TYPES, overload, " ...")
+    for name in eager._CUMULATIVE:
+        for overload in cumulative_overloads(name):
+            text += "@overload\n" + stub(getattr(eager, name), TYPES, overload, " ...")
     yield filled_in(FOLDER / "_argreduce.pyi", text)
     text = all_names(lazy.__all__)
     for name in lazy.__all__:

@@ -12,7 +12,6 @@ use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
 use crate::scan::{self, Scanner};
-use crate::simd::ops::ByteMaskOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::{Tuning, WorkingSet};
@@ -323,11 +322,7 @@ pub fn scanner_of(element: DataType, isa: Isa, function: ReduceFunction, policy:
     }))
 }
 
-fn scanner<F>(lanes: usize) -> Scanner
-where
-    F: OrderFactory<Given = (), Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>>,
-    <F::Order as ArgOrder>::Simd: ByteMaskOps<i32> + ByteMaskOps<i64>,
-{
+fn scanner<F: OrderFactory<Given = (), Order: scan::ScanOrder>>(lanes: usize) -> Scanner {
     Scanner { scan: scan::enter_scan::<F>, merge: scan::enter_merge::<F>, lanes }
 }
 

@@ -29,8 +29,10 @@ use crate::memory::args::LoopDim;
 use crate::order::elements::OrderFactory;
 use crate::order::{ArgOrder, IndexVec, LaneElem, Mask, Vec};
 use crate::positions::Position;
-use crate::simd::ops::{ByteMaskOps, SimdOps, iota};
+use crate::simd::ops::{ByteMaskOps, SimdOps, UNORDERED, iota};
 use crate::simd::token::Simd;
+use bytemuck::Pod;
+use core::ptr::{null, null_mut};
 
 /// Scans by the vectors of an ISA: [`scanner_of`](crate::scanner_of) makes one, for elements of a type, and an order.
 #[derive(Clone, Copy, Debug)]
@@ -122,8 +124,8 @@ impl Scanner {
     /// # Safety
     /// - All elements that are visited may be read, and are of the type that the scanner was made for (or of one as
     ///   large that has the same alignment); nothing is written there meanwhile.
-    /// - There is a place for each index, and if they are wanted for each value: where its element is, by the strides of
-    ///   answers, along lines in the direction of their elements. Nobody else uses them.
+    /// - There is a place for each index, and if they are wanted for each value: where its element is, by the strides
+    ///   of answers, along lines in the direction of their elements. Nobody else uses them.
     /// - Of `best`, there is an element and an index for each line; if lines do not begin here, they are initialised.
     #[inline]
     pub unsafe fn scan(&self, args: &ScanArgs) {
@@ -143,7 +145,7 @@ impl Scanner {
     ///
     /// # Safety
     /// - All arrays are `len` long, and initialised but for the better ones. Nobody else uses what is written, which
-    ///   overlaps none of the others unless it is one of them, or begins before it: the first are merged first.
+    ///   overlaps none of the others unless it is one of them, or begins before it: the first ones are merged first.
     #[inline]
     pub unsafe fn merge(&self, args: &MergeArgs) {
         assert!(matches!(args.index_bytes, 4 | 8), "indices of {} bytes", args.index_bytes);
@@ -157,13 +159,24 @@ const BLOCK: usize = 4;
 
 /// An index, 32 or 64 bits of it.
 trait ScanIndex: Position {
+    /// A lane of as many bits.
+    type Lane: Copy;
+
+    fn lane(self) -> Self::Lane;
     /// `self + offset`, or `self - offset` if all bits of `falls` are set.
     fn offset(self, offset: u64, falls: Self) -> Self;
 }
 
 macro_rules! indices {
-    ($($t:ident)+) => {$(
+    ($($t:ident as $lane:ident)+) => {$(
         impl ScanIndex for $t {
+            type Lane = $lane;
+
+            #[inline(always)]
+            fn lane(self) -> $lane {
+                self as $lane
+            }
+
             #[inline(always)]
             fn offset(self, offset: u64, falls: $t) -> $t {
                 self.wrapping_add((offset as $t ^ falls).wrapping_sub(falls))
@@ -172,14 +185,25 @@ macro_rules! indices {
     )+};
 }
 
-indices!(u32 u64);
+indices!(u32 as u32 u64 as i64);
+
+/// An order whose masks become those of indices.
+pub(crate) trait ScanOrder:
+    ArgOrder<Simd: ByteMaskOps<Self::Lane> + ByteMaskOps<u32> + ByteMaskOps<i64>>
+{
+}
+
+impl<O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<u32> + ByteMaskOps<i64>>> ScanOrder for O {}
 
 /// What every [`Scanner`] points to. Floats are not compared in whatever [mode](crate::float_mode) the caller is in.
 ///
 /// # Safety
 /// - The machine has the ISA of the order; and as for [`Scanner::scan`].
 #[inline(never)]
-pub(crate) unsafe fn enter_scan<F: OrderFactory<Given = (), Order: ArgOrder>>(args: &ScanArgs) {
+pub(crate) unsafe fn enter_scan<F>(args: &ScanArgs)
+where
+    F: OrderFactory<Given = (), Order: ScanOrder>,
+{
     if const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         // SAFETY: the caller's promise: it is the same call.
         return float_mode::in_default(&mut || unsafe { enter_scan::<F>(args) });
@@ -193,8 +217,7 @@ pub(crate) unsafe fn enter_scan<F: OrderFactory<Given = (), Order: ArgOrder>>(ar
 #[inline(never)]
 pub(crate) unsafe fn enter_merge<F>(args: &MergeArgs)
 where
-    F: OrderFactory<Given = (), Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>>,
-    <F::Order as ArgOrder>::Simd: ByteMaskOps<i32> + ByteMaskOps<i64>,
+    F: OrderFactory<Given = (), Order: ScanOrder>,
 {
     if const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
         // SAFETY: the caller's promise: it is the same call.
@@ -208,7 +231,7 @@ where
 ///
 /// # Safety
 /// - As for [`enter_scan`].
-unsafe fn scan<O: ArgOrder>(order: O, args: &ScanArgs) {
+unsafe fn scan<O: ScanOrder>(order: O, args: &ScanArgs) {
     // SAFETY: the caller's promise.
     unsafe {
         order.simd().vectorize(
@@ -226,39 +249,52 @@ unsafe fn scan<O: ArgOrder>(order: O, args: &ScanArgs) {
 
 /// # Safety
 /// - As for [`enter_merge`].
-unsafe fn merge<O>(order: O, args: &MergeArgs)
-where
-    O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<i32> + ByteMaskOps<i64>>,
-{
+unsafe fn merge<O: ScanOrder>(order: O, args: &MergeArgs) {
     // SAFETY: the caller's promise.
     unsafe {
         order.simd().vectorize(
             #[inline(always)]
             move || match (args.index_bytes, args.newest_wins) {
-                (4, false) => merge_by::<O, i32, false>(order, args),
-                (4, true) => merge_by::<O, i32, true>(order, args),
-                (_, false) => merge_by::<O, i64, false>(order, args),
-                (_, true) => merge_by::<O, i64, true>(order, args),
+                (4, false) => merge_by::<O, u32, false>(order, args),
+                (4, true) => merge_by::<O, u32, true>(order, args),
+                (_, false) => merge_by::<O, u64, false>(order, args),
+                (_, true) => merge_by::<O, u64, true>(order, args),
             },
         )
     }
 }
 
-/// Where something new wins over what was visited before.
+/// Where something new wins over what was visited before; if not `EXACT`, none of which is NaN.
 #[inline(always)]
-fn wins<O: ArgOrder, const NEWEST: bool>(order: O, new: Vec<O>, old: Vec<O>) -> Mask<O> {
-    if NEWEST {
-        let all = order.simd().first_n_mask(O::Simd::LANES);
-        order.simd().and_not(all, order.gt_total_order(old, new))
-    } else {
-        order.gt_total_order(new, old)
-    }
+fn wins<O: ArgOrder, const NEWEST: bool, const EXACT: bool>(order: O, new: Vec<O>, old: Vec<O>) -> Mask<O> {
+    let (better, worse) = if NEWEST { (old, new) } else { (new, old) };
+    let is_better = if EXACT { order.gt_total_order(better, worse) } else { order.gt(better, worse) };
+    if NEWEST { order.simd().and_not(order.simd().first_n_mask(O::Simd::LANES), is_better) } else { is_better }
 }
 
-/// The best of each lane and those visited before it, and which lane that is in.
+/// The first lanes, as bits.
 #[inline(always)]
-fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool>(order: O, lanes: Vec<O>) -> (Vec<O>, IndexVec<O>) {
-    let (simd, all) = (order.simd(), O::Simd::LANES);
+fn first_lanes<O: ArgOrder>(order: O, n: usize) -> u64 {
+    order.simd().movemask(order.simd().first_n_mask(n))
+}
+
+/// The first elements of a vector, all of them or fewer.
+///
+/// # Safety
+/// - As many may be read.
+#[inline(always)]
+unsafe fn load_some<O: ArgOrder>(order: O, from: *const O::Lane, count: usize) -> Vec<O> {
+    // SAFETY: the caller's promise.
+    unsafe { if count == O::Simd::LANES { order.load(from) } else { order.load_first_n(from, count) } }
+}
+
+/// The best of each lane and those visited before it, and which lane that is in; if not `EXACT`, none of them is NaN.
+#[inline(always)]
+fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool, const EXACT: bool>(
+    order: O,
+    lanes: Vec<O>,
+) -> (Vec<O>, IndexVec<O>) {
+    let (simd, all) = (order.simd(), const { O::Simd::LANES });
     let (mut best, mut lane_of) = (lanes, iota::<O::Lane, IndexVec<O>>(false));
     let mut distance = 1;
     while distance < all {
@@ -270,12 +306,16 @@ fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool>(order: O, la
         } else {
             simd.and_not(simd.first_n_mask(all), simd.first_n_mask(all - distance))
         };
-        let stays = simd.or(wins::<O, NEWEST>(order, best, old), first);
+        let stays = simd.or(wins::<O, NEWEST, EXACT>(order, best, old), first);
         (best, lane_of) = (simd.select(stays, best, old), simd.select(stays, lane_of, lane_of_old));
         distance *= 2;
     }
     (best, lane_of)
 }
+
+/// After so many winners in a vector, each over the one before, all lanes are scanned at once. See
+/// docs/tuning.md#scans.
+const MAX_WINNERS: u32 = 4;
 
 /// In place of the number of a lane: the carry. No vector has so many lanes.
 const CARRY: u32 = 0xff;
@@ -288,6 +328,8 @@ struct Carry<O: ArgOrder> {
     /// Where the element is.
     at: *const O::Lane,
     index: u64,
+    /// Whether many lanes have won, one over the other, in the vector before.
+    had_many: bool,
 }
 
 /// A line that is scanned along memory, or against it.
@@ -350,7 +392,8 @@ unsafe fn along<O: ArgOrder>(order: O, args: &ScanArgs) {
                 true => (line.input.wrapping_add(from_lowest), first_index),
                 false => (best.cast_const(), read_index(args, l)),
             };
-            let carry = line.scan(Carry { lanes: order.encode(order.simd().splat(at.read())), at, index }, len);
+            let carry = line
+                .scan(Carry { lanes: order.encode(order.simd().splat(at.read())), at, index, had_many: false }, len);
             best.write(carry.at.read());
             write_index(args, l, carry.index);
         }
@@ -399,7 +442,7 @@ impl<O: ArgOrder> Line<O> {
             // SAFETY: there are as many left.
             unsafe {
                 if vectors == BLOCK && !self.may_win(carry.lanes, next(left, BLOCK * all)) {
-                    self.fill(next(left, BLOCK * all), &carry, const { BLOCK * O::Simd::LANES });
+                    self.fill(next(left, BLOCK * all), &carry);
                     left -= BLOCK * all;
                     continue;
                 }
@@ -409,19 +452,11 @@ impl<O: ArgOrder> Line<O> {
                     let count = left.min(all);
                     let at = next(left, count);
                     let start = if self.is_forward { 0 } else { all - count };
-                    let lanes = match count == all {
-                        true => order.load(self.input.add(at)),
-                        false if self.is_forward => order.load_first_n(self.input.add(at), count),
-                        false => order.simd().rotate(order.load_first_n(self.input.add(at), count), count),
-                    };
+                    let lanes = load_some(order, self.input.add(at), count);
+                    let is_first = count == all || self.is_forward;
+                    let lanes = if is_first { lanes } else { order.simd().rotate(lanes, count) };
                     let visited = Lanes { at: at as isize - start as isize, start, end: start + count };
-                    if self.wins_in(carry.lanes, lanes, visited) {
-                        carry = self.visit(carry, lanes, visited);
-                    } else if count == all {
-                        self.fill(at, &carry, const { O::Simd::LANES });
-                    } else {
-                        self.fill(at, &carry, count);
-                    }
+                    carry = self.visit(carry, lanes, visited);
                     left -= count;
                     n += 1;
                 }
@@ -455,23 +490,13 @@ impl<O: ArgOrder> Line<O> {
         simd.movemask(better) != 0
     }
 
-    /// Whether one of some lanes wins over the carry.
-    #[inline(always)]
-    fn wins_in(self, carry: Vec<O>, lanes: Vec<O>, Lanes { start, end, .. }: Lanes) -> bool {
-        let (order, simd) = (self.order, self.order.simd());
-        let there = simd.and_not(simd.first_n_mask(end), simd.first_n_mask(start));
-        if self.newest_wins {
-            return simd.movemask(simd.and_not(there, order.gt_total_order(carry, lanes))) != 0;
-        }
-        simd.movemask(order.gt_total_order(lanes, carry)) & simd.movemask(there) != 0
-    }
-
-    /// Writes the carry as the answers of so many elements.
+    /// Writes the carry as the answers of some vectors.
     ///
     /// # Safety
     /// - The answers may be written, and the carry may be read.
     #[inline(always)]
-    unsafe fn fill(self, at: usize, carry: &Carry<O>, len: usize) {
+    unsafe fn fill(self, at: usize, carry: &Carry<O>) {
+        let len = const { BLOCK * O::Simd::LANES };
         // SAFETY: the caller's promise.
         unsafe {
             if self.is_wide {
@@ -485,42 +510,105 @@ impl<O: ArgOrder> Line<O> {
         }
     }
 
-    /// Visits a vector.
+    /// Visits a vector: winner after winner, or if they are many, all lanes at once.
     ///
     /// # Safety
     /// - The lanes that are visited are elements, which may be read, and their answers written; so may the carry.
     #[inline(always)]
     unsafe fn visit(self, carry: Carry<O>, lanes: Vec<O>, visited: Lanes) -> Carry<O> {
+        let (order, simd, per_lane) = (self.order, self.order.simd(), O::Simd::BITS_PER_LANE);
+        let there = first_lanes(order, visited.end) & !first_lanes(order, visited.start);
+        let (mut left, mut best) = (self.winners(lanes, carry.lanes) & there, carry);
+        let (mut shown, mut count) = (simd.splat_index(CARRY), 0);
+        while left != 0 {
+            // After many, more are likely.
+            if count == MAX_WINNERS || carry.had_many && left.count_ones() > MAX_WINNERS * per_lane {
+                // SAFETY: the caller's promise.
+                return unsafe { self.visit_all(carry, lanes, visited) };
+            }
+            let winner = if self.is_forward { left.trailing_zeros() } else { left.ilog2() } / per_lane;
+            let before = simd.first_n_mask(if self.is_forward { winner } else { winner + 1 } as usize);
+            let number = simd.splat_index(winner);
+            // From there on, it is the best.
+            shown =
+                if self.is_forward { simd.select(before, shown, number) } else { simd.select(before, number, shown) };
+            let place = visited.at + winner as isize;
+            let (at, index) = (self.input.wrapping_offset(place), self.lowest_index.offset(place as u64, self.falls));
+            // SAFETY: a lane that is visited is an element.
+            best = Carry { lanes: order.encode(simd.splat(unsafe { at.read() })), at, index, had_many: false };
+            let next = match self.is_forward {
+                true => !first_lanes(order, winner as usize + 1),
+                false => first_lanes(order, winner as usize),
+            };
+            left &= next & self.winners(lanes, best.lanes);
+            count += 1;
+        }
+        // SAFETY: the caller promises the elements and the answers.
+        unsafe { self.write_lanes(visited, simd.index_array(shown).as_ref(), &carry) };
+        best
+    }
+
+    /// Which lanes win over others, as bits.
+    #[inline(always)]
+    fn winners(self, lanes: Vec<O>, over: Vec<O>) -> u64 {
+        let order = self.order;
+        order.simd().movemask(match self.newest_wins {
+            false => wins::<O, false, true>(order, lanes, over),
+            true => wins::<O, true, true>(order, lanes, over),
+        })
+    }
+
+    /// Writes the answers of a vector: of which lane each is, or that it is the carry's.
+    ///
+    /// # Safety
+    /// - As for [`Line::visit`].
+    #[inline(always)]
+    unsafe fn write_lanes<N: Copy + Into<u64>>(self, visited: Lanes, shown: &[N], carry: &Carry<O>) {
+        let first_index = self.lowest_index.offset(visited.at as u64, self.falls);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.is_wide {
+                self.write(visited, shown, (first_index, self.falls), carry.index);
+            } else {
+                self.write(visited, shown, (first_index as u32, self.falls as u32), carry.index as u32);
+            }
+            if !self.values.is_null() {
+                self.write_values(visited, shown, carry.at.read());
+            }
+        }
+    }
+
+    /// As [`Line::visit`], of a vector with any winners.
+    ///
+    /// # Safety
+    /// - As there.
+    #[inline(always)]
+    unsafe fn visit_all(self, carry: Carry<O>, lanes: Vec<O>, visited: Lanes) -> Carry<O> {
         let (order, simd) = (self.order, self.order.simd());
+        let is_exact = const { O::Lane::HAS_NAN } && simd.movemask(simd.compare::<UNORDERED>(lanes, lanes)) != 0;
         let (best, lane_of) = match (self.is_forward, self.newest_wins) {
-            (true, false) => scan_lanes::<O, true, false>(order, lanes),
-            (true, true) => scan_lanes::<O, true, true>(order, lanes),
-            (false, false) => scan_lanes::<O, false, false>(order, lanes),
-            (false, true) => scan_lanes::<O, false, true>(order, lanes),
+            (true, false) if is_exact => scan_lanes::<O, true, false, true>(order, lanes),
+            (true, true) if is_exact => scan_lanes::<O, true, true, true>(order, lanes),
+            (false, false) if is_exact => scan_lanes::<O, false, false, true>(order, lanes),
+            (false, true) if is_exact => scan_lanes::<O, false, true, true>(order, lanes),
+            (true, false) => scan_lanes::<O, true, false, false>(order, lanes),
+            (true, true) => scan_lanes::<O, true, true, false>(order, lanes),
+            (false, false) => scan_lanes::<O, false, false, false>(order, lanes),
+            (false, true) => scan_lanes::<O, false, true, false>(order, lanes),
         };
         let stays = if self.newest_wins {
             order.gt_total_order(carry.lanes, best)
         } else {
-            let all = simd.first_n_mask(O::Simd::LANES);
-            simd.and_not(all, order.gt_total_order(best, carry.lanes))
+            simd.and_not(simd.first_n_mask(O::Simd::LANES), order.gt_total_order(best, carry.lanes))
         };
         let shown = simd.index_array(simd.select(stays, simd.splat_index(CARRY), lane_of));
         let last = if self.is_forward { visited.end - 1 } else { visited.start };
         let lane_of_last: u64 = simd.index_array(lane_of).as_ref()[last].into();
         let place = visited.at.wrapping_add_unsigned(lane_of_last as usize);
-        let first_index = self.lowest_index.offset(visited.at as u64, self.falls);
         // SAFETY: the caller promises the elements and the answers; the best of the lanes that are visited is one of
         // them.
         unsafe {
-            if self.is_wide {
-                self.write(visited, shown.as_ref(), (first_index, self.falls), carry.index);
-            } else {
-                let (first_index, falls) = (first_index as u32, self.falls as u32);
-                self.write(visited, shown.as_ref(), (first_index, falls), carry.index as u32);
-            }
-            if !self.values.is_null() {
-                self.write_values(visited, shown.as_ref(), carry.at.read());
-            }
+            self.write_lanes(visited, shown.as_ref(), &carry);
             // Of the vector alone, so that the next one waits for a comparison, not for the element.
             let at = self.input.wrapping_offset(place);
             let last = order.encode(simd.splat(at.read()));
@@ -530,7 +618,8 @@ impl<O: ArgOrder> Line<O> {
                 simd.movemask(order.gt_total_order(last, carry.lanes)) == 0
             };
             let index = self.lowest_index.offset(place as u64, self.falls);
-            if stays { carry } else { Carry { lanes: last, at, index } }
+            let carry = Carry { had_many: true, ..carry };
+            if stays { carry } else { Carry { lanes: last, at, index, ..carry } }
         }
     }
 
@@ -603,163 +692,182 @@ unsafe fn fill<T: Copy>(to: *mut T, with: T, len: usize) {
     }
 }
 
-/// Scans across lines: they are at least as many as a vector has lanes.
+type ByteMask<O> = <<O as ArgOrder>::Simd as SimdOps<u8>>::Mask;
+
+/// Two arrays of answers, of which the new ones were visited later.
+#[derive(Clone, Copy)]
+struct Sides<O: ArgOrder, I> {
+    new: *const O::Lane,
+    old: *const O::Lane,
+    /// The indices of the new ones, or null where they have this one.
+    new_indices: *const I,
+    index: I,
+    old_indices: *const I,
+}
+
+/// Where answers go: values and indices, each to two places, of which the first may be null, and the second, too, of
+/// values.
+#[derive(Clone, Copy)]
+struct To<L, I> {
+    values: [*mut L; 2],
+    indices: [*mut I; 2],
+}
+
+/// Writes those that win, of `len`: group by group, of as many as a vector has bytes, by masks of bytes; what is left
+/// vector by vector, and the last vector again, if it is not whole, lane by lane.
 ///
 /// # Safety
-/// - As for [`enter_scan`].
+/// - As many may be read, and written.
 #[inline(always)]
-unsafe fn across<O: ArgOrder, I: ScanIndex, const NEWEST: bool>(order: O, args: &ScanArgs) {
-    let (simd, all, width) = (order.simd(), const { O::Simd::LANES }, args.lines.size);
-    let (best, best_index) = (args.best[0].cast::<O::Lane>(), args.best[1].cast::<I>());
-    let falls = if args.indices_fall { u64::MAX } else { 0 };
-    for s in 0..args.steps.size {
-        let row = args.input.cast::<O::Lane>().wrapping_offset(s as isize * args.steps.stride);
-        let indices = args.indices.cast::<I>().wrapping_offset(s as isize * args.index_stride);
-        let values = args.values.cast::<O::Lane>().wrapping_offset(s as isize * args.value_stride);
-        let index = I::of(args.first_index.offset(s as u64, falls));
-        // SAFETY: the caller promises the row, its answers, and the best so far; to visit a lane twice is harmless.
+unsafe fn choose<O, I, const NEWEST: bool>(order: O, sides: Sides<O, I>, to: To<O::Lane, I>, len: usize)
+where
+    O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<I::Lane>>,
+    I: ScanIndex,
+{
+    let (simd, all) = (order.simd(), const { <O::Simd as SimdOps<O::Lane>>::LANES });
+    let group = const { all_bytes::<O>() };
+    let mut at = 0;
+    while at + group <= len {
+        // SAFETY: the caller promises the group.
         unsafe {
-            if s == 0 && args.begins {
-                best.copy_from_nonoverlapping(row, width);
-                fill(best_index, index, width);
-            }
-            let mut next = 0;
-            while next < width {
-                let at = next.min(width - all);
-                let (new, old) = (simd.load(row.add(at)), simd.load(best.add(at)));
-                let wins = wins::<O, NEWEST>(order, order.encode(new), order.encode(old));
-                let better: Vec<O> = simd.select(wins, new, old);
-                store::<O>(best.add(at), better);
-                let wins = simd.index_array(simd.select(wins, simd.splat_index(1), simd.splat_index(0)));
-                let (best_index, indices) = (best_index.add(at), indices.add(at));
+            let wins: ByteMask<O> = ByteMaskOps::<O::Lane>::narrow(
+                simd,
+                #[inline(always)]
+                |n| {
+                    let (new, old) = (sides.new.add(at + n * all), sides.old.add(at + n * all));
+                    wins::<O, NEWEST, true>(order, order.load(new), order.load(old))
+                },
+            );
+            if !to.values[1].is_null() {
                 let mut n = 0;
-                while n < all {
-                    let is_new: u64 = wins.as_ref()[n].into();
-                    let index = if is_new != 0 { index } else { best_index.add(n).read() };
-                    best_index.add(n).write(index);
-                    indices.add(n).write(index);
+                while n < size_of::<O::Lane>() {
+                    let place = at + n * all;
+                    let (new, old) = (simd.load(sides.new.add(place)), simd.load(sides.old.add(place)));
+                    let mask = ByteMaskOps::<O::Lane>::widen(simd, &wins, n);
+                    let better: Vec<O> = SimdOps::<O::Lane>::select(simd, mask, new, old);
+                    store(to.values[1].add(place), better);
+                    if !to.values[0].is_null() {
+                        store(to.values[0].add(place), better);
+                    }
                     n += 1;
                 }
-                if !args.values.is_null() {
-                    store::<O>(values.add(at), better);
+            }
+            let of_index = const { <O::Simd as SimdOps<I::Lane>>::LANES };
+            let mut n = 0;
+            while n < size_of::<I>() {
+                let place = at + n * of_index;
+                let new = match sides.new_indices.is_null() {
+                    true => SimdOps::<I::Lane>::splat(simd, sides.index.lane()),
+                    false => SimdOps::<I::Lane>::load(simd, sides.new_indices.cast::<I::Lane>().add(place)),
+                };
+                let old = SimdOps::<I::Lane>::load(simd, sides.old_indices.cast::<I::Lane>().add(place));
+                let mask = ByteMaskOps::<I::Lane>::widen(simd, &wins, n);
+                let better = SimdOps::<I::Lane>::select(simd, mask, new, old);
+                store(to.indices[1].add(place), better);
+                if !to.indices[0].is_null() {
+                    store(to.indices[0].add(place), better);
                 }
-                next += all;
+                n += 1;
             }
         }
+        at += group;
     }
+    while at < len {
+        let count = all.min(len - at);
+        // SAFETY: the caller promises as many.
+        unsafe {
+            let wins = SimdOps::<O::Lane>::movemask(
+                simd,
+                wins::<O, NEWEST, true>(
+                    order,
+                    load_some(order, sides.new.add(at), count),
+                    load_some(order, sides.old.add(at), count),
+                ),
+            );
+            for n in 0..count {
+                let (place, is_new) =
+                    (at + n, wins >> (n as u32 * <O::Simd as SimdOps<O::Lane>>::BITS_PER_LANE) & 1 != 0);
+                let value = if is_new { sides.new } else { sides.old }.add(place).read();
+                let index = match is_new {
+                    true if sides.new_indices.is_null() => sides.index,
+                    true => sides.new_indices.add(place).read(),
+                    false => sides.old_indices.add(place).read(),
+                };
+                to.values.iter().filter(|to| !to.is_null()).for_each(|to| to.add(place).write(value));
+                to.indices.iter().filter(|to| !to.is_null()).for_each(|to| to.add(place).write(index));
+            }
+        }
+        at += count;
+    }
+}
+
+/// The bytes of a vector.
+const fn all_bytes<O: ArgOrder>() -> usize {
+    size_of::<Vec<O>>()
 }
 
 /// # Safety
 /// - As many elements as a vector has may be written.
 #[inline(always)]
-unsafe fn store<O: ArgOrder>(to: *mut O::Lane, lanes: Vec<O>) {
+unsafe fn store<T, V: Pod>(to: *mut T, lanes: V) {
     // SAFETY: the caller's promise: a vector is its lanes.
-    unsafe { to.cast::<Vec<O>>().write_unaligned(lanes) }
+    unsafe { to.cast::<V>().write_unaligned(lanes) }
 }
 
-/// [`Scanner::merge`], of indices whose bits are those of a `B`: by groups of as many as a vector has bytes, unless both
-/// lanes are as wide.
+/// Scans across lines.
+///
+/// # Safety
+/// - As for [`enter_scan`].
+#[inline(always)]
+unsafe fn across<O, I, const NEWEST: bool>(order: O, args: &ScanArgs)
+where
+    O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<I::Lane>>,
+    I: ScanIndex,
+{
+    let width = args.lines.size;
+    let (best, best_index) = (args.best[0].cast::<O::Lane>(), args.best[1].cast::<I>());
+    let falls = if args.indices_fall { u64::MAX } else { 0 };
+    for s in 0..args.steps.size {
+        let row = args.input.cast::<O::Lane>().wrapping_offset(s as isize * args.steps.stride);
+        let index = I::of(args.first_index.offset(s as u64, falls));
+        let mut to = To {
+            values: [args.values.cast::<O::Lane>(), best],
+            indices: [args.indices.cast::<I>().wrapping_offset(s as isize * args.index_stride), best_index],
+        };
+        if !args.values.is_null() {
+            to.values[0] = to.values[0].wrapping_offset(s as isize * args.value_stride);
+        }
+        // SAFETY: the caller promises the row, its answers, and the best so far; to visit the first row twice is
+        // harmless.
+        unsafe {
+            if s == 0 && args.begins {
+                best.copy_from_nonoverlapping(row, width);
+                fill(best_index, index, width);
+            }
+            let sides = Sides { new: row, old: best.cast_const(), new_indices: null(), index, old_indices: best_index };
+            choose::<O, I, NEWEST>(order, sides, to, width);
+        }
+    }
+}
+
+/// [`Scanner::merge`].
 ///
 /// # Safety
 /// - As there.
 #[inline(always)]
-unsafe fn merge_by<O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<B>>, B: Copy, const NEWEST: bool>(
-    order: O,
-    args: &MergeArgs,
-) {
-    let (simd, lanes) = (order.simd(), const { lanes_of::<O>() });
-    let is_even = const { size_of::<B>() == size_of::<O::Lane>() };
-    let group = if is_even { lanes } else { <O::Simd as SimdOps<u8>>::LANES };
-    let (earlier, later) = (args.earlier[1].cast::<B>(), args.later[1].cast::<B>());
-    let better = args.better[1].cast::<B>();
-    let mut at = 0;
-    while at < args.len {
-        // SAFETY: the caller promises as many of each.
-        unsafe {
-            if args.len - at < group {
-                let from = if merge_one::<O, NEWEST>(order, args, at) { later } else { earlier };
-                better.add(at).write(from.add(at).read());
-                at += 1;
-            } else if is_even {
-                let wins = merge_elements::<O, NEWEST>(order, args, at);
-                select_lanes::<O>(order, wins, (later.add(at), earlier.add(at)), better.add(at));
-                at += group;
-            } else {
-                let wins = ByteMaskOps::<O::Lane>::narrow(
-                    simd,
-                    #[inline(always)]
-                    |n| merge_elements::<O, NEWEST>(order, args, at + n * lanes),
-                );
-                let mut n = 0;
-                while n < size_of::<B>() {
-                    let first = at + n * <O::Simd as SimdOps<B>>::LANES;
-                    let [new, old] = [later, earlier].map(|from| SimdOps::<B>::load(simd, from.add(first)));
-                    let selected = SimdOps::<B>::select(simd, ByteMaskOps::<B>::widen(simd, &wins, n), new, old);
-                    better.add(first).cast::<<O::Simd as SimdOps<B>>::Vector>().write_unaligned(selected);
-                    n += 1;
-                }
-                at += group;
-            }
-        }
-    }
-}
-
-const fn lanes_of<O: ArgOrder>() -> usize {
-    O::Simd::LANES
-}
-
-/// Merges a vector of elements, and tells where the later one wins.
-///
-/// # Safety
-/// - As for [`Scanner::merge`]; as many are there.
-#[inline(always)]
-unsafe fn merge_elements<O: ArgOrder, const NEWEST: bool>(order: O, args: &MergeArgs, at: usize) -> Mask<O> {
-    let (simd, better) = (order.simd(), args.better[0].cast::<O::Lane>());
+unsafe fn merge_by<O, I, const NEWEST: bool>(order: O, args: &MergeArgs)
+where
+    O: ArgOrder<Simd: ByteMaskOps<O::Lane> + ByteMaskOps<I::Lane>>,
+    I: ScanIndex,
+{
+    let sides = Sides {
+        new: args.later[0].cast(),
+        old: args.earlier[0].cast(),
+        new_indices: args.later[1].cast(),
+        index: I::of(0),
+        old_indices: args.earlier[1].cast(),
+    };
+    let to = To { values: [null_mut(), args.better[0].cast()], indices: [null_mut(), args.better[1].cast()] };
     // SAFETY: the caller's promise.
-    unsafe {
-        let [new, old] = [args.later, args.earlier].map(|side| simd.load(side[0].cast::<O::Lane>().add(at)));
-        let wins = wins::<O, NEWEST>(order, order.encode(new), order.encode(old));
-        if !better.is_null() {
-            store::<O>(better.add(at), simd.select(wins, new, old));
-        }
-        wins
-    }
-}
-
-/// Lanes of the first where the mask is true, and of the other elsewhere, whatever bits they are.
-///
-/// # Safety
-/// - As many are there.
-#[inline(always)]
-unsafe fn select_lanes<O: ArgOrder>(
-    order: O,
-    mask: Mask<O>,
-    from: (*const impl Copy, *const impl Copy),
-    to: *mut impl Copy,
-) {
-    let simd = order.simd();
-    // SAFETY: the caller's promise.
-    unsafe {
-        let (yes, no) = (simd.load(from.0.cast()), simd.load(from.1.cast()));
-        store::<O>(to.cast(), simd.select(mask, yes, no));
-    }
-}
-
-/// Merges one element, and tells whether the later one wins.
-///
-/// # Safety
-/// - As for [`Scanner::merge`]; it is there.
-#[inline(always)]
-unsafe fn merge_one<O: ArgOrder, const NEWEST: bool>(order: O, args: &MergeArgs, at: usize) -> bool {
-    let (simd, better) = (order.simd(), args.better[0].cast::<O::Lane>());
-    // SAFETY: the caller's promise.
-    unsafe {
-        let [new, old] = [args.later, args.earlier].map(|side| side[0].cast::<O::Lane>().add(at).read());
-        let wins = wins::<O, NEWEST>(order, order.encode(simd.splat(new)), order.encode(simd.splat(old)));
-        let is_later = simd.movemask(wins) != 0;
-        if !better.is_null() {
-            better.add(at).write(if is_later { new } else { old });
-        }
-        is_later
-    }
+    unsafe { choose::<O, I, NEWEST>(order, sides, to, args.len) }
 }

@@ -194,8 +194,8 @@ impl<'a> ArgReduce<'a> {
     ///
     /// All else is as of a reduction: of equals, the first wins, or by [`ArgReduce::direction`] the last; under a
     /// [mask](crate::Mask), what is not there is left out, and before the first that is there, there is nothing: the
-    /// [fill](ArgReduce::fill), or an error. Indices are those along the axis. There are no partial answers of it, and no
-    /// streams.
+    /// [fill](ArgReduce::fill), or an error. Indices are those along the axis. There are no partial answers of it, and
+    /// no streams.
     ///
     /// ```
     /// # use argreduce::{ArgReduce, AxisDirection, Layout};
@@ -253,8 +253,8 @@ impl<'a> ArgReduce<'a> {
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     /// - [`Error::TwoFunctions`]: see [`ArgReduce::argminmax`].
     /// - [`Error::CumulativeAxes`] for other than one axis, and [`Error::NotCumulative`]: see [`ArgReduce::cumulative`]
-    ///   and [`ArgReduce::reverse`]. Of what is cumulative, the output has the input's sizes, and is empty where an axis
-    ///   is: that is no error.
+    ///   and [`ArgReduce::reverse`]. Of what is cumulative, the output has the input's sizes, and is empty where an
+    ///   axis is: that is no error.
     ///
     /// A program that calls it for elements whose kernels were left out is not built: see
     /// [features](crate#features).

@@ -279,3 +279,34 @@ fn eight_threads_share_an_operator() {
         }
     });
 }
+
+/// Each element has an answer: of both functions, with values, under a mask, from either end. Partial answers, and
+/// other than one axis, are refused.
+#[test]
+fn the_best_so_far() {
+    let (data, sizes, axes) = ([3.0_f32, 1.0, 4.0, 1.0, 5.0, 9.0], [2, 3], [1]);
+    let there = [1_u8, 1, 1, 0, 7, 1];
+    for (cumulative, all, masked) in [
+        (ARGREDUCE_CUMULATIVE, [[0, 1, 1, 0, 0, 0], [0, 0, 2, 0, 1, 2]], [0, 0, 2, 77, 1, 2]),
+        (ARGREDUCE_CUMULATIVE_REVERSE, [[1, 1, 2, 0, 1, 2], [2, 2, 2, 2, 2, 2]], [2, 2, 2, 2, 2, 2]),
+    ] {
+        let good = argreduce_desc { cumulative, fill: 77, has_fill: 1, ..super::desc(&sizes, &axes) };
+        let both = compile(&argreduce_desc { function: ARGREDUCE_ARGMINMAX, ..good }).unwrap();
+        assert_eq!(both.bytes().unwrap(), [24, 24, 24]);
+        let mut found = Found::<u32, f32>::new(2, 6, 6);
+        assert_eq!(both.run(&found.call(&data)), ARGREDUCE_OK, "{}", message());
+        assert_eq!(found.indices, all.map(|indices| indices.to_vec()));
+        for (indices, values) in all.iter().zip(&found.values) {
+            let expected: Vec<f32> = (0..6).map(|n| data[n / 3 * 3 + indices[n] as usize]).collect();
+            assert_eq!(*values, expected);
+        }
+        let (one, there) = (compile(&good).unwrap(), mask(&there));
+        let mut found = Found::<u32, f32>::new(1, 6, 6);
+        assert_eq!(one.run(&argreduce_call { mask: &there, ..found.call(&data) }), ARGREDUCE_OK, "{}", message());
+        assert_eq!(found.indices[0], masked);
+        let refused = argreduce_call { is_partial: 1, ..found.call(&data) };
+        assert_eq!(one.run(&refused), ARGREDUCE_CUMULATIVE_MISMATCH, "{}", message());
+        let all_axes = argreduce_desc { axis_count: ARGREDUCE_ALL_AXES, axes: null(), ..good };
+        assert_eq!(compile(&all_axes).unwrap_err(), ARGREDUCE_CUMULATIVE_MISMATCH);
+    }
+}

@@ -53,27 +53,32 @@ use pyo3::types::{PyDict, PyTuple};
 use reduce::{Answer, Arguments, Functions};
 
 /// The functions of one array. Each has a name, what it looks for, what it gives back, and those options which not all
-/// of them take; and a first sentence, and an example.
+/// of them take; and a first sentence, and an example. The first option tells what it is of: of reductions, `keepdims`;
+/// of the best so far, `reverse`.
 macro_rules! functions {
     ($(
-        $name:ident = $many:ident $(($function:ident))?, $answer:ident [$($out:ident)?] [$($nan:ident)?]
+        $name:ident = $many:ident $(($function:ident))?, $answer:ident [$shape:ident] [$($out:ident)?] [$($nan:ident)?]
             $summary:literal $example:literal;
     )+) => {
         $(function!(
-            [keepdims $($out)? dtype select_last $($nan)? threads where fill] () () () ()
-            ($name = $many $(($function))?, $answer, $summary, $example)
+            [$shape $($out)? dtype select_last $($nan)? threads where fill] () () () ()
+            ($name = $many $(($function))?, $answer, $shape, $summary, $example)
         );)+
 
         /// Makes them functions of the module; and what they look for and give back known, by their names.
         fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
-            let table = PyDict::new(module.py());
+            // Of reductions, and of the best so far.
+            let tables = [PyDict::new(module.py()), PyDict::new(module.py())];
             $(
                 module.add_function(wrap_pyfunction!($name, module)?)?;
                 let functions = Functions::$many $((ReduceFunction::$function))?;
                 let names = PyTuple::new(module.py(), functions.each().iter().map(|function| function.name()))?;
+                let table = &tables[usize::from(is_cumulative!($shape))];
                 table.set_item(stringify!($name), (names, stringify!($answer)))?;
             )+
-            module.setattr("_FUNCTIONS", table)
+            let [reductions, cumulative] = tables;
+            module.setattr("_FUNCTIONS", reductions)?;
+            module.setattr("_CUMULATIVE", cumulative)
         }
     };
 }
@@ -84,6 +89,12 @@ macro_rules! function {
     ([keepdims $($left:tt)*] $($taken:tt)*) => {
         option!(truth keepdims
             "keepdims : bool, or whatever has a truth value\n    Reduced axes keep size 1, and are not dropped.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([reverse $($left:tt)*] $($taken:tt)*) => {
+        option!(truth reverse
+            "reverse : bool, or whatever has a truth value\n    \
+                From the end: of each element and all after it. Indices are the same.\n";
             [$($left)*] $($taken)*);
     };
     ([out $($left:tt)*] $($taken:tt)*) => {
@@ -134,7 +145,8 @@ macro_rules! function {
     };
     // All are taken.
     ([] ($($signature:tt)*) ($($parameter:tt)*) ($($option:ident)*) ($($doc:literal)*)
-        ($name:ident = $many:ident $(($function:ident))?, $answer:ident, $summary:literal, $example:literal)) => {
+        ($name:ident = $many:ident $(($function:ident))?, $answer:ident, $shape:ident, $summary:literal,
+            $example:literal)) => {
         #[doc = concat!(
             $summary,
             "\n\nParameters\n----------\n",
@@ -147,16 +159,15 @@ macro_rules! function {
             "    holds, lazily too: the result is one, with its dimensions and coordinates.\n",
             "    Elements are bool, integers, float16, float32, float64, ``ml_dtypes.bfloat16``, datetime64 or\n",
             "    timedelta64 (whose NaT is as NaN). The result for a subclass of NumPy's array is a plain array.\n",
-            "axis : None, int or tuple of int; of an array of xarray, names too\n",
-            "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
-            "    in ascending order: see :func:`argreduce.unravel`.\n",
+            axis!($shape),
             $($doc,)*
             "\nReturns\n-------\n",
-            result!($many $answer),
+            result!($shape $many $answer),
             "\nRaises\n------\n",
             "ValueError\n",
-            "    A reduced axis is empty without ``fill``, an axis is given twice, an index or ``fill`` does not fit\n",
-            "    the type that is written, ``where`` does not broadcast, or no element is there",
+            wrong_axis!($shape),
+            "    An index or ``fill`` does not fit the type that is written, ``where`` does not broadcast, or no\n",
+            "    element is there",
             nothing_but_nan!($answer),
             ".\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
@@ -175,7 +186,7 @@ macro_rules! function {
         ) -> PyResult<Bound<'py, PyAny>> {
             let functions = Functions::$many $((ReduceFunction::$function))?;
             let said = Arguments::new(stringify!($name), functions, Answer::$answer);
-            Arguments { axis, $($option,)* ..said }.run(x)
+            Arguments { axis, $($option,)* is_cumulative: is_cumulative!($shape), ..said }.run(x)
         }
     };
 }
@@ -197,9 +208,51 @@ macro_rules! option {
     };
 }
 
+/// Whether a function of this option is of the best so far.
+macro_rules! is_cumulative {
+    (keepdims) => {
+        false
+    };
+    (reverse) => {
+        true
+    };
+}
+
+/// What docs say of the axis.
+#[rustfmt::skip]
+macro_rules! axis {
+    (keepdims) => {
+        "axis : None, int or tuple of int; of an array of xarray, names too\n    \
+            The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n    \
+            in ascending order: see :func:`argreduce.unravel`.\n"
+    };
+    (reverse) => {
+        "axis : None or int; of an array of xarray, a name too\n    \
+            Along which axis; None is along the flattened array. Indices are those along it.\n"
+    };
+}
+
+/// What docs say of the errors of axes.
+#[rustfmt::skip]
+macro_rules! wrong_axis {
+    (keepdims) => { "    A reduced axis is empty without ``fill``, or an axis is given twice.\n" };
+    (reverse) => { "    An array of xarray of several dimensions, and none is said.\n" };
+}
+
 /// What docs say of what comes back.
 #[rustfmt::skip]
 macro_rules! result {
+    (reverse One ValuesAndIndices) => {
+        "ValuesAndIndices\n    \
+            A named tuple ``(values, indices)`` of arrays of the shape of ``x``: the elements bit for bit, and\n    \
+            where they are.\n"
+    };
+    (reverse One Indices) => {
+        "array of int64 (or of ``dtype``)\n    The indices: of the shape of ``x``, or of all its elements in a row.\n"
+    };
+    (keepdims $($of:ident)+) => {
+        result!($($of)+)
+    };
     (One ValuesAndIndices) => {
         "ValuesAndIndices\n    \
             A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n"
@@ -224,30 +277,50 @@ macro_rules! nothing_but_nan {
 }
 
 functions! {
-    argmax = One(ArgMax), Indices [out] [nan] "Where the largest elements are along any axes."
+    argmax = One(ArgMax), Indices [keepdims] [out] [nan] "Where the largest elements are along any axes."
         ">>> argreduce.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\narray([1, 0])\n";
-    argmin = One(ArgMin), Indices [out] [nan] "Where the smallest elements are along any axes."
+    argmin = One(ArgMin), Indices [keepdims] [out] [nan] "Where the smallest elements are along any axes."
         ">>> argreduce.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=(0, 1))\nnp.int64(4)\n";
-    nanargmax = One(ArgMax), IndicesOfNumbers [out] [] "Where the largest numbers are along any axes: NaN is ignored."
+    nanargmax = One(ArgMax), IndicesOfNumbers [keepdims] [out] []
+        "Where the largest numbers are along any axes: NaN is ignored."
         ">>> argreduce.nanargmax(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 1])\n";
-    nanargmin = One(ArgMin), IndicesOfNumbers [out] [] "Where the smallest numbers are along any axes: NaN is ignored."
+    nanargmin = One(ArgMin), IndicesOfNumbers [keepdims] [out] []
+        "Where the smallest numbers are along any axes: NaN is ignored."
         ">>> argreduce.nanargmin(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 0])\n";
-    max_argmax = One(ArgMax), ValuesAndIndices [out] [nan] "The largest elements along any axes, and where they are."
+    max_argmax = One(ArgMax), ValuesAndIndices [keepdims] [out] [nan]
+        "The largest elements along any axes, and where they are."
         ">>> argreduce.max_argmax(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
             ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))\n";
-    min_argmin = One(ArgMin), ValuesAndIndices [out] [nan] "The smallest elements along any axes, and where they are."
+    min_argmin = One(ArgMin), ValuesAndIndices [keepdims] [out] [nan]
+        "The smallest elements along any axes, and where they are."
         ">>> argreduce.min_argmin(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
             ValuesAndIndices(values=array([1., 0.]), indices=array([0, 1]))\n";
-    argminmax = Both, Indices [] [nan]
+    argminmax = Both, Indices [keepdims] [] [nan]
         "Where the smallest and the largest elements are along any axes: both by one call.\n\n\
             Where a NaN beats every number, it is both: the smallest and the largest."
         ">>> argreduce.argminmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\n\
             ArgMinMax(argmin=array([0, 1]), argmax=array([1, 0]))\n";
-    argminmax_values = Both, ValuesAndIndices [] [nan]
+    argminmax_values = Both, ValuesAndIndices [keepdims] [] [nan]
         "The smallest and the largest elements along any axes, and where they are: all by one call.\n\n\
             Where a NaN beats every number, it is both: the smallest and the largest."
         ">>> argreduce.argminmax_values(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
             ArgMinMaxValues(min=array([1., 0.]), argmin=array([0, 1]), max=array([5., 7.]), argmax=array([1, 0]))\n";
+    cumargmax = One(ArgMax), Indices [reverse] [out] [nan]
+        "Where the largest element so far is: an index for each element, of it and all before it along an axis."
+        ">>> argreduce.cumargmax(np.array([3, 1, 4, 4, 5]))\narray([0, 0, 2, 2, 4])\n\
+            >>> argreduce.cumargmax(np.array([3, 1, 4, 4, 5]), select_last=True)  # as torch.cummax\n\
+            array([0, 0, 2, 3, 4])\n";
+    cumargmin = One(ArgMin), Indices [reverse] [out] [nan]
+        "Where the smallest element so far is: an index for each element, of it and all before it along an axis."
+        ">>> argreduce.cumargmin(np.array([[3, 1, 4], [1, 5, 0]]), axis=1)\narray([[0, 1, 1],\n       [0, 0, 2]])\n";
+    max_cumargmax = One(ArgMax), ValuesAndIndices [reverse] [out] [nan]
+        "The largest elements so far, and where they are: for each element, of it and all before it along an axis."
+        ">>> argreduce.max_cumargmax(np.array([3.0, 1.0, 4.0, 2.0]))\n\
+            ValuesAndIndices(values=array([3., 3., 4., 4.]), indices=array([0, 0, 2, 2]))\n";
+    min_cumargmin = One(ArgMin), ValuesAndIndices [reverse] [out] [nan]
+        "The smallest elements so far, and where they are: for each element, of it and all before it along an axis."
+        ">>> argreduce.min_cumargmin(np.array([3.0, 1.0, 4.0, 2.0]), reverse=True)\n\
+            ValuesAndIndices(values=array([1., 1., 2., 2.]), indices=array([1, 1, 3, 3]))\n";
 }
 
 #[pymodule]

@@ -13,6 +13,8 @@ use std::thread::LocalKey;
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Key {
     pub(crate) axes: Axes,
+    /// Of the best so far, whether from the end.
+    pub(crate) walk: Option<bool>,
     pub(crate) data_type: DataType,
     pub(crate) index_type: DataType,
     /// Of both functions, the first.
@@ -79,6 +81,11 @@ impl Key {
     fn describe<'a>(&self, reduce: ArgReduce<'a>) -> ArgReduce<'a> {
         let reduce = reduce.axes_from(self.axes.iter()).direction(arguments::direction(self.select_last));
         let reduce = reduce.nan_policy(self.nan_policy);
+        let reduce = match self.walk {
+            None => reduce,
+            Some(false) => reduce.cumulative(),
+            Some(true) => reduce.cumulative().reverse(),
+        };
         self.fill.map_or(reduce, |fill| reduce.fill(fill))
     }
 }

@@ -21,7 +21,7 @@ use argreduce::{
 };
 use bytemuck::{bytes_of, cast_slice, cast_slice_mut, pod_read_unaligned};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -72,6 +72,9 @@ pub(crate) struct Arguments<'a, 'py> {
     pub(crate) answer: Answer,
     pub(crate) axis: Option<&'a Bound<'py, PyAny>>,
     pub(crate) keepdims: bool,
+    /// Whether each element has an answer: the best so far; and whether that is from the end.
+    pub(crate) is_cumulative: bool,
+    pub(crate) reverse: bool,
     pub(crate) out: Option<&'a Bound<'py, PyAny>>,
     pub(crate) dtype: Option<&'a Bound<'py, PyAny>>,
     pub(crate) select_last: bool,
@@ -86,8 +89,13 @@ impl<'py> Arguments<'_, 'py> {
     #[inline(always)]
     pub(crate) fn new(name: &'static str, functions: Functions, answer: Answer) -> Self {
         let (axis, out, dtype, threads, r#where, fill) = (None, None, None, None, None, None);
-        let (keepdims, select_last, nan) = (false, false, "ignore");
-        Arguments { name, functions, answer, axis, keepdims, out, dtype, select_last, nan, threads, r#where, fill }
+        let (keepdims, is_cumulative, reverse, select_last, nan) = (false, false, false, false, "ignore");
+        #[rustfmt::skip]
+        let said = Arguments {
+            name, functions, answer, axis, keepdims, is_cumulative, reverse, out, dtype, select_last, nan, threads,
+            r#where, fill,
+        };
+        said
     }
 
     pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -96,6 +104,9 @@ impl<'py> Arguments<'_, 'py> {
         let class = if array.is_some() { Class::OF_NONE } else { Class::of(x)? };
         if class.is_of_xarray {
             return self.run_in_python(x, "of_labelled");
+        }
+        if self.is_cumulative && self.axis.is_none() && array.is_none_or(|array| array.ndim() != 1) {
+            return self.run_in_python(x, "flattened");
         }
         // All that may run code of Python comes before the array is looked at.
         let call = Call {
@@ -132,9 +143,14 @@ impl<'py> Arguments<'_, 'py> {
         // None is forgotten.
         #[rustfmt::skip]
         let Arguments {
-            name, functions: _, answer: _, axis, keepdims, out, dtype, select_last, nan: _, threads, r#where, fill,
+            name, functions: _, answer: _, axis, keepdims, is_cumulative, reverse, out, dtype, select_last, nan: _,
+            threads, r#where, fill,
         } = *self;
-        options.set_item("keepdims", keepdims)?;
+        if is_cumulative {
+            options.set_item("reverse", reverse)?;
+        } else {
+            options.set_item("keepdims", keepdims)?;
+        }
         options.set_item("select_last", select_last)?;
         let others = [("out", out), ("dtype", dtype), ("threads", threads), ("where", r#where), ("fill", fill)];
         for (name, value) in others {
@@ -197,9 +213,12 @@ impl<'py> Call<'_, 'py> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let Arguments { name, functions, answer, keepdims, select_last, .. } = *self.said;
         let sizes = view.shape.sizes();
-        let axes = self.axis.of_rank(py, sizes.len())?;
+        let axes = self.axes(py, sizes.len())?;
         let count: usize = axes.iter().map(|axis| sizes[axis as usize]).product();
-        let sizes_of_result = axes.result_sizes(sizes, keepdims);
+        let sizes_of_result = match self.said.is_cumulative {
+            true => Axes::all(0).result_sizes(sizes, true),
+            false => axes.result_sizes(sizes, keepdims),
+        };
         let target = self.target(py, &sizes_of_result, count)?;
         if count == 0 {
             return self.answer_of_nothing(py, view, &target);
@@ -209,7 +228,8 @@ impl<'py> Call<'_, 'py> {
         let is_told = there.is_some() && self.fill.is_some() && answer == Answer::ValuesAndIndices;
         let (index_type, fill) = if is_told { (DataType::I64, Some(NOTHING)) } else { (target.index_type, self.fill) };
         let (data_type, function) = (view.data_type, functions.each()[0]);
-        let key = Key { axes, data_type, index_type, function, select_last, nan_policy: self.nan_policy, fill };
+        let (nan_policy, walk) = (self.nan_policy, self.said.is_cumulative.then_some(self.said.reverse));
+        let key = Key { axes, walk, data_type, index_type, function, select_last, nan_policy, fill };
         let run = Run { py, name, key: &key, view, threads: &self.threads, there };
         // What takes more than one step is not written to `out` before the last.
         let has_steps = with_values || view.is_of_dates() || data_type == DataType::Bool || there.is_some();
@@ -242,7 +262,7 @@ impl<'py> Call<'_, 'py> {
     #[inline(always)]
     fn target<'b>(&'b self, py: Python<'py>, sizes: &'b Sizes, count: usize) -> PyResult<Target<'b, 'py>> {
         let Arguments { name, functions, .. } = *self.said;
-        if count == 0 && self.fill.is_none() {
+        if count == 0 && self.fill.is_none() && !self.said.is_cumulative {
             // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
             return Err(PyValueError::new_err(format!("attempt to get {} of an empty sequence", functions.name())));
         }
@@ -253,6 +273,18 @@ impl<'py> Call<'_, 'py> {
             arguments::check_fill(fill, &written)?;
         }
         Ok(Target { sizes, out, index_type })
+    }
+
+    /// The axes of an array of that rank: of the best so far, one.
+    fn axes(&self, py: Python<'py>, rank: usize) -> PyResult<Axes> {
+        let axes = self.axis.of_rank(py, rank)?;
+        match axes.iter().count() {
+            count if self.said.is_cumulative && count != 1 => {
+                let name = self.said.name;
+                Err(PyTypeError::new_err(format!("{name} goes along one axis: {count} were given, of {rank}")))
+            }
+            _ => Ok(axes),
+        }
     }
 
     /// Whether values are found with the indices: they are asked for, or NaN is told by them.
@@ -354,8 +386,8 @@ impl<'py> Call<'_, 'py> {
     fn run_column(&self, py: Python<'py>, chunks: Vec<Chunk<'py>>) -> PyResult<Bound<'py, PyAny>> {
         let Arguments { name, functions, r#where, .. } = *self.said;
         let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
-        let axes = self.axis.of_rank(py, 1)?;
-        let is_reduced = axes.iter().next().is_some();
+        let axes = self.axes(py, 1)?;
+        let is_reduced = axes.iter().next().is_some() && !self.said.is_cumulative;
         if is_reduced
             && r#where.is_none()
             && let Some(bits) = chunks.iter().map(Chunk::packed).collect::<Option<Vec<_>>>()
@@ -494,10 +526,15 @@ impl<'py> Call<'_, 'py> {
         options.set_item("where", there)?;
         options.set_item("fill", self.fill)?;
         self.said.set_nan(&options)?;
-        let axes = PyTuple::new(py, self.axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
+        let axes = PyTuple::new(py, self.axes(py, array.ndim())?.iter().collect::<Vec<_>>())?;
         let out = self.out.map(as_plain_array).transpose()?;
-        let args = (name, array, axes, keepdims, out);
-        let result = interop(py)?.call_method(intern!(py, "many_axes"), args, Some(&options))?;
+        let result = if self.said.is_cumulative {
+            options.set_item("reverse", self.said.reverse)?;
+            interop(py)?.call_method("so_far_of_many_axes", (name, array, axes.get_item(0)?, out), Some(&options))?
+        } else {
+            let args = (name, array, axes, keepdims, out);
+            interop(py)?.call_method(intern!(py, "many_axes"), args, Some(&options))?
+        };
         let Some(out) = self.out else { return Ok(result) };
         // Written here, by the array itself: a view of it would not see that code of Python has changed it meanwhile.
         if answer == Answer::ValuesAndIndices {

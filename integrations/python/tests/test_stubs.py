@@ -43,7 +43,7 @@ def test_signatures_of_dask():
             function()
 
 
-@pytest.mark.parametrize("name", sorted(argreduce._argreduce._FUNCTIONS))
+@pytest.mark.parametrize("name", sorted({**argreduce._argreduce._FUNCTIONS, **argreduce._argreduce._CUMULATIVE}))
 def test_docs_have_all_options(name):
     function = getattr(argreduce, name)
     parameters, _, rest = function.__doc__.partition("Parameters\n----------\n")[2].partition("\nReturns\n")

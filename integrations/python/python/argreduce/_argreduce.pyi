@@ -31,6 +31,9 @@ __version__: str
 # What each function looks for, and what it gives back.
 _FUNCTIONS: dict[str, tuple[tuple[Function, ...], Literal["Indices", "IndicesOfNumbers", "ValuesAndIndices"]]]
 
+# The same of the best so far.
+_CUMULATIVE: dict[str, tuple[tuple[Function, ...], Literal["Indices", "ValuesAndIndices"]]]
+
 # For argreduce.dask, and for the package's own tests.
 def _trues(name: str, there: Any) -> Any: ...
 def _set_cpus(count: int) -> None: ...

@@ -296,7 +296,9 @@ def _lacks_integers(x: Any) -> bool:
 
 def of_dask(name: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
     """A function of the package for a dask array: lazily, by the one of the same name in :mod:`argreduce.dask`."""
-    function = getattr(importlib.import_module("argreduce.dask"), name)
+    function = getattr(importlib.import_module("argreduce.dask"), name, None)
+    if function is None:
+        raise TypeError(f"{name} takes no dask arrays: an answer for each element takes all that come before it")
     taken = inspect.signature(function).parameters
     for option in options:
         if option not in taken:
@@ -310,14 +312,35 @@ def of_labelled(name: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
     """A function of the package for an object of xarray, as which the answer comes back."""
     from . import _argreduce
 
-    keepdims, where, out = options.pop("keepdims"), options.pop("where", None), options.pop("out", None)
+    keepdims, where, out = options.pop("keepdims", None), options.pop("where", None), options.pop("out", None)
 
     def of_elements(elements: Any, axis: Any, **more: Any) -> Any:
         # An option that is not there is not the same as None to those functions that do not have it.
         more = {option: value for option, value in more.items() if value is not None}
         return getattr(_argreduce, name)(elements, axis, **options, **more)
 
+    if keepdims is None:
+        return _labelled.so_far(name, of_elements, x, axis, where=where, out=out)
     return _labelled.reduce(name, of_elements, x, axis, keepdims=keepdims, where=where, out=out)
+
+
+def flattened(name: str, x: Any, axis: None, options: dict[str, Any]) -> Any:
+    """A function of the best so far along all elements of ``x`` in a row."""
+    from . import _argreduce
+
+    function, cls = getattr(_argreduce, name), type(x)
+    is_column = hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__") or bool(_names_in_pandas(cls))
+    if is_column and getattr(x, "ndim", 1) == 1 and not hasattr(x, "columns") and not hasattr(x, "column_names"):
+        return function(x, 0, **options)
+    if type(x).__module__.partition(".")[0] == "dask":
+        return of_dask(name, x, axis, options)
+    if not (isinstance(x, np.ma.MaskedArray) or (hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray))):
+        # Not of a subclass, whose rows may be something else.
+        x = np.asarray(array_of(name, x))
+    shape = x.shape
+    if options.get("where") is not None:
+        options["where"] = there_of(name, options["where"], None, list(shape)).reshape(-1)
+    return function(x.reshape(-1), 0, **options)
 
 
 def elements_of_labelled(x: Any) -> Any:
@@ -426,6 +449,35 @@ def many_axes(
     def shaped(part: np.ndarray[Any, Any]) -> Any:
         # Without axes it is a number, but for what comes back as an array of the caller's.
         return part.reshape(shape) if shape or part is flat else part[0]
+
+    return type(result)(*map(shaped, result)) if isinstance(result, tuple) else shaped(result)
+
+
+def so_far_of_many_axes(name: str, x: np.ndarray[Any, Any], axis: int, out: Any, **options: Any) -> Any:
+    """A function of the best so far for an array of more axes than it takes: as :func:`many_axes`, but that there is one
+    axis, and the result has the shape of ``x``."""
+    from . import _argreduce
+
+    def lines(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        moved = np.moveaxis(array, axis, -1)
+        return moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
+
+    if out is not None:
+        if out.shape != x.shape:
+            raise ValueError(
+                f"output array does not match result of {name}: its shape is {out.shape}, and that of the result is "
+                f"{x.shape}"
+            )
+        if not out.flags.writeable:
+            raise ValueError("output array is read-only")
+        options["out"] = np.empty(lines(x).shape, out.dtype)
+    if options.get("where") is not None:
+        options["where"] = lines(options["where"])
+    shape = np.moveaxis(x, axis, -1).shape
+    result = getattr(_argreduce, name)(lines(x), 1, **options)
+
+    def shaped(part: np.ndarray[Any, Any]) -> Any:
+        return np.moveaxis(part.reshape(shape), -1, axis)
 
     return type(result)(*map(shaped, result)) if isinstance(result, tuple) else shaped(result)
 

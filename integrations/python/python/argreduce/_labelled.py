@@ -54,6 +54,22 @@ def reduce(
     return type(found)(*map(labelled, found)) if isinstance(found, tuple) else labelled(found)
 
 
+def so_far(name: str, function: Callable[..., Any], x: Any, axis: Any, *, where: Any, out: Any) -> Any:
+    """What a function finds so far along one axis of ``x``: of its dimensions and coordinates."""
+    if hasattr(x, "data_vars"):
+        raise TypeError(f"{name} takes no Dataset, whose arrays have dimensions of their own: give it one of them")
+    options = {} if out is None else {"out": out}
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"{name}: axis is None, and the dimensions of x are {tuple(x.dims)}: it goes along one of them")
+    axis = 0 if axis is None else _positions(name, x, axis)
+    found = function(x.data, axis, where=placed(name, where, x), **options)
+
+    def labelled(part: Any) -> Any:
+        return part if part is out else x.copy(data=part)
+
+    return type(found)(*map(labelled, found)) if isinstance(found, tuple) else labelled(found)
+
+
 def _positions(name: str, x: Any, axis: Any) -> Any:
     """Axes by number. A string is the name of one; what else there is, the function looks at."""
 
