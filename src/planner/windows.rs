@@ -130,8 +130,8 @@ impl Windows {
         len >= least && len * bytes >= least_bytes
     }
 
-    /// How many elements are visited about, to answer so many windows, `along` of which follow each other: some for each
-    /// of them, and the first one.
+    /// About how many elements are visited, to answer so many windows: some for each of them, and all of the first of
+    /// those that follow each other.
     pub(crate) fn visits(&self, shape: &CollapsedShape, windows: usize) -> usize {
         let along = self.loops(shape.kept_dims())[0].size;
         let firsts = (windows / along.max(1)).saturating_mul(self.len);

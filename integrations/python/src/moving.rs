@@ -32,15 +32,15 @@ macro_rules! functions {
         #[doc = concat!(
             "Where the ", $what, " number is in each window that moves along an axis: ``bottleneck.", stringify!($name),
             "``.\n\n\
-            The time does not grow with the window. NaN is left out, and of equals the last is found. (Where all numbers of\n\
-            a window are the worst infinity, a NaN is equal to it, as to NumPy.)\n\n\
+            The time does not grow with the window. NaN is left out, and of equals the last is found. (Where all\n\
+            numbers of a window are the worst infinity, a NaN is equal to it, as to NumPy.)\n\n\
             Parameters\n----------\n\
             x : array\n    \
-                As in :func:`argreduce.argmax`, but for dates, masked arrays and columns with nulls: of any shape and\n    \
-                any strides.\n\
+                As in :func:`argreduce.argmax`, but for dates, masked arrays and columns with nulls: of any shape\n    \
+                and any strides.\n\
             window : int\n    \
-                How many elements a window has, of which the last is the one that the result is for. Those before the\n    \
-                first element are left out.\n\
+                How many elements a window has, of which the last is the one that the result is for. Those before\n    \
+                the first element are left out.\n\
             min_count : None or int\n    \
                 How many numbers a window has at least; of fewer, nothing is found. None: ``window``.\n\
             axis : int\n    \
@@ -53,8 +53,8 @@ macro_rules! functions {
                 nothing is found.\n\n\
             Raises\n------\n\
             ValueError\n    \
-                A window below 1 or above the extent of the axis, a ``min_count`` that is not from 1 to ``window``,\n    \
-                or an array without axes.\n\
+                A window below 1 or above the extent of the axis, a ``min_count`` that is not from 1 to\n    \
+                ``window``, or an array without axes.\n\
             numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n\
             TypeError\n    Elements of other types.\n\n\
             Examples\n--------\n>>> import numpy as np, argreduce\n",
@@ -264,8 +264,8 @@ impl Moving {
         }
     }
 
-    /// Writes that nothing is found in windows of a series with too few numbers; and the last element, where all numbers
-    /// are the worst infinity: to bottleneck, as to NumPy, a NaN is equal to that.
+    /// Writes that nothing is found in windows of a series with too few numbers; and the last element, where all
+    /// numbers are the worst infinity: to bottleneck, as to NumPy, a NaN is equal to that.
     fn windows_with_nan<'a, T: Element>(&self, at: impl Fn(usize) -> T, cells: impl Iterator<Item = &'a mut u64>) {
         let worst = if self.function == ReduceFunction::ArgMin { T::HIGHEST } else { T::LOWEST };
         let kinds = |element: T| {
@@ -299,7 +299,8 @@ impl Moving {
     }
 }
 
-/// The bits of a number as a float. (By those of 2^52 and more, of which it has the lowest: vectors have no conversion.)
+/// The bits of a number as a float. (By those of 2^52 and more, of which it has the lowest: vectors have no
+/// conversion.)
 fn as_float(number: u64) -> u64 {
     const OF_INTEGERS: f64 = (1_u64 << 52) as f64;
     (f64::from_bits(OF_INTEGERS.to_bits() | number) - OF_INTEGERS).to_bits()
