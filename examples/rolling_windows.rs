@@ -1,5 +1,6 @@
 //! Rolling windows: the largest of the last hours, for each hour, and when it was. The windows overlap, and nothing is
-//! copied: they are the series itself, seen as a matrix whose rows begin one element apart.
+//! copied: they are the series itself, seen as a matrix whose rows begin one element apart. A week takes no longer than
+//! a day: what windows have in common is looked at once.
 //!
 //! ```text
 //! series    3 1 4 1 5 9           sizes [4, 3], strides [1, 1]
@@ -15,22 +16,41 @@ use argreduce::{ArgReduce, AxisDirection, Layout};
 
 const HOURS: usize = 24 * 30;
 const WINDOW: usize = 24;
+const WEEK: usize = 24 * 7;
 
 fn main() -> Result<(), argreduce::Error> {
     let series = temperatures();
-    let layout = Layout::contiguous(&[HOURS])?.windows(0, WINDOW, 1)?;
-    // Of equal ones, the last: it stays in the windows for longest.
-    let request = ArgReduce::argmax(&layout).axes(&[1]).direction(AxisDirection::Decreasing);
-    let plan = request.plan::<f32, u32>()?;
-    let (places, highest): (Vec<u32>, Vec<f32>) = plan.collect(&series)?;
+    let (places, highest) = highest_in_windows(&series, WINDOW)?;
 
     println!("the warmest of the {WINDOW} hours before midnight");
     for midnight in (0..places.len()).step_by(24 * 3) {
         let hour = midnight + places[midnight] as usize;
         println!("day {:>2}: {:>5.1} degrees at {:>2} o'clock", midnight / 24 + 1, highest[midnight], hour % 24);
     }
-    check(&series, &places, &highest);
+    check(&series, &places, &highest, WINDOW);
+
+    let (places, highest) = highest_in_windows(&series, WEEK)?;
+    println!("\nand of a week");
+    for midnight in (0..places.len()).step_by(24 * 7) {
+        let hour = midnight + places[midnight] as usize;
+        println!(
+            "days {:>2} to {:>2}: {:>5.1} degrees on day {}",
+            midnight / 24,
+            midnight / 24 + 6,
+            highest[midnight],
+            hour / 24
+        );
+    }
+    check(&series, &places, &highest, WEEK);
     Ok(())
+}
+
+/// Of each so many hours that follow each other, the place of the highest, from the first of them, and that.
+fn highest_in_windows(series: &[f32], width: usize) -> Result<(Vec<u32>, Vec<f32>), argreduce::Error> {
+    let layout = Layout::contiguous(&[series.len()])?.windows(0, width, 1)?;
+    // Of equal ones, the last: it stays in the windows for longest.
+    let request = ArgReduce::argmax(&layout).axes(&[1]).direction(AxisDirection::Decreasing);
+    request.plan::<f32, u32>()?.collect(series)
 }
 
 /// Warm days and cold nights, and some weather; to tenths, so that there are ties.
@@ -40,9 +60,9 @@ fn temperatures() -> Vec<f32> {
 }
 
 /// The same window by window.
-fn check(series: &[f32], places: &[u32], highest: &[f32]) {
-    for (start, window) in series.windows(WINDOW).enumerate() {
-        let place = (1..WINDOW).fold(0, |best, place| if window[place] >= window[best] { place } else { best });
+fn check(series: &[f32], places: &[u32], highest: &[f32], width: usize) {
+    for (start, window) in series.windows(width).enumerate() {
+        let place = (1..width).fold(0, |best, place| if window[place] >= window[best] { place } else { best });
         assert_eq!((places[start] as usize, highest[start]), (place, window[place]), "the window from {start} on");
     }
 }

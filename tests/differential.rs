@@ -603,6 +603,65 @@ fn windows_of_what_is_transposed() {
     }
 }
 
+/// Windows that move, of which what they have in common is looked at once: of series, forwards and backwards, by steps,
+/// dilated, of interleaved series; of the rows of a matrix, or its columns, and of images; few and many, in a batch.
+#[test]
+fn moving_windows() {
+    let (mut rng, mut overlapping) = (rng(19), [0; 6]);
+    let count = if is_slow() { 60 } else { 1500 };
+    for n in 0..count {
+        let (layout, axes) = moving(&mut rng, n % 6);
+        let plan = ArgReduce::argmax(&layout).axes(&axes).plan::<f32, u64>().unwrap();
+        overlapping[n % 6] += usize::from(plan.to_string().contains("windows that overlap"));
+        check_view(&mut rng, layout, axes);
+    }
+    // Those that are drawn are what this is about.
+    assert!(overlapping.iter().all(|&plans| plans > count / 6 / 8), "{overlapping:?}");
+    // Longer than a block.
+    for len in few(0..3, 3).map(|n| [1030, 2600, 5000][n]) {
+        let layout = Layout::contiguous(&[len + 2200]).and_then(|series| series.windows(0, len, 1)).unwrap();
+        check_view(&mut rng, layout, vec![1]);
+    }
+}
+
+/// Windows of some kind, and their axes.
+fn moving(rng: &mut SmallRng, kind: usize) -> (Layout, Vec<isize>) {
+    let (len, others) = (rng.random_range(2..=200), rng.random_range(1..=300));
+    let (rows, columns) = (rng.random_range(2..=30), rng.random_range(60..=150));
+    let (layout, axes) = match kind {
+        0 => (Layout::contiguous(&[len + others]).and_then(|series| series.windows(0, len, 1)), vec![1]),
+        1 => {
+            let step = rng.random_range(1..=5);
+            (Layout::contiguous(&[2, len + others]).and_then(|series| series.windows(1, len, step)), vec![2])
+        }
+        // Dilated: of series side by side, or of one.
+        2 => {
+            let dilation = rng.random_range(2..=90_i32) as isize;
+            let step = [1, dilation, 2 * dilation][rng.random_range(0..3)];
+            (Layout::strided(&[others, len], &[step, dilation], 3), vec![1])
+        }
+        3 => (Layout::contiguous(&[rows + 9, columns]).and_then(|matrix| matrix.windows(0, rows, 1)), vec![2]),
+        4 => {
+            let width = rng.random_range(1..=rows);
+            let image = Layout::contiguous(&[2, rows + 7, columns + width]);
+            (image.and_then(|image| image.windows(1, rows, 1)?.windows(2, width, 1)), vec![3, 4])
+        }
+        // Of some columns of a wider matrix; and an image whose windows are seen as columns of rows.
+        _ => {
+            let image = Layout::contiguous(&[rows + 5, columns + 20]).and_then(|image| image.slice(1, 3..-4, 1));
+            let windows = image.and_then(|image| image.windows(0, rows, 1)?.windows(1, 3, 1));
+            (windows.and_then(|windows| windows.permute(&[1, 3, 0, 2])), vec![1, 3])
+        }
+    };
+    let mut layout = layout.unwrap();
+    for axis in 0..layout.sizes().len() as isize {
+        if rng.random_range(0..4) == 0 {
+            layout = layout.slice(axis, .., -1).unwrap();
+        }
+    }
+    (layout, axes)
+}
+
 /// Views of views: permuted, turned round, cut, broadcast, and windows of windows. Then several axes are as far apart
 /// in memory, kept ones and reduced ones, so that it is close which loop is the fastest: what the planner says of it
 /// has to be what the kernel is given.

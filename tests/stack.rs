@@ -41,7 +41,7 @@ enum Asked {
 /// A shape for each way through the executor: sizes, strides or packed, reduced axes.
 type Shape = (&'static [usize], Option<&'static [isize]>, &'static [isize]);
 
-const SHAPES: [Shape; 9] = [
+const SHAPES: [Shape; 13] = [
     // One row; rows; columns by one pass, and by panels; few columns; many of many rows.
     (&[40_000], None, &[0]),
     (&[300, 200], None, &[1]),
@@ -53,6 +53,11 @@ const SHAPES: [Shape; 9] = [
     (&[300, 40, 30], Some(&[1, 9300, 310]), &[0, 1, 2]),
     (&[40, 500, 30], Some(&[1, 1210, 40]), &[0, 2]),
     (&[6, 30, 300], Some(&[9300, 1, 31]), &[1]),
+    // Windows that overlap: of a series, dilated, of rows, of an image.
+    (&[2000, 300], Some(&[1, 1]), &[1]),
+    (&[2000, 300], Some(&[3, 3]), &[1]),
+    (&[300, 100, 40], Some(&[110, 1, 110]), &[2]),
+    (&[300, 100, 40, 9], Some(&[110, 1, 110, 1]), &[2, 3]),
 ];
 
 macro_rules! check_types {

@@ -290,13 +290,13 @@ impl Executor for Pausing<'_> {
 fn long_calls_pause() {
     // No less, or some of these are too short to pause.
     let len = 1 << 26;
-    // Rows, columns and segments, of windows that overlap: of little memory.
+    // Rows, columns and segments, of windows that overlap: of little memory, and looked at one by one.
     let cases: [(&[usize], &[isize], &[isize]); 6] = [
-        (&[len >> 10, 1 << 10], &[4, 1], &[1]),
+        (&[len >> 10, 1 << 10], &[65, 1], &[1]),
         (&[16, len >> 4], &[1, 1], &[0, 1]),
-        (&[1 << 10, len >> 10], &[5, 1], &[0]),
+        (&[1 << 11, len >> 11], &[5, 1], &[0]),
         (&[3, 64, len >> 8], &[7, 1 << 10, 3], &[0, 2]),
-        (&[len >> 2, 4], &[1, 1], &[0]),
+        (&[len >> 2, 4], &[2, 1], &[0]),
         (&[1 << 9, 2, len >> 10], &[11, 3, 5], &[0, 2]),
     ];
     for (sizes, strides, axes) in cases {

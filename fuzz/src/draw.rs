@@ -199,6 +199,14 @@ fn layout(u: &mut Unstructured<'_>, sizes: &[usize]) -> Result<Layout> {
         strides[axis] = stride * step;
         stride *= sizes[axis].max(1) as isize * step.abs().max(1);
     }
+    // Windows along one axis that move along another, by steps; backwards, or dilated.
+    if sizes.len() > 1 && u.ratio(1, 6)? {
+        let (moving, windows) =
+            (u.arbitrary::<u8>()? as usize % sizes.len(), u.arbitrary::<u8>()? as usize % sizes.len());
+        let dilation = [1, 1, 2, 65][u.arbitrary::<u8>()? as usize % 4];
+        strides[windows] *= if strides[windows].unsigned_abs() < 100 { dilation } else { 1 };
+        strides[moving] = strides[windows] * [1, 1, 1, 2, 3, -1][u.arbitrary::<u8>()? as usize % 6];
+    }
     let offset = if u.arbitrary()? { u.arbitrary::<u8>()? as usize % 70 } else { 0 };
     let before = |(&size, &stride): (&usize, &isize)| (size.max(1) - 1) * stride.min(0).unsigned_abs();
     let offset = offset + sizes.iter().zip(&strides).map(before).sum::<usize>();

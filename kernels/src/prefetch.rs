@@ -21,7 +21,7 @@ impl Hint {
     /// Prefetches each cache line of some bytes, which need not exist. It does nothing on other machines than x86-64,
     /// where it was not measured.
     #[inline(always)]
-    pub(crate) fn prefetch<T>(self, at: *const T, bytes: usize) {
+    pub fn prefetch<T>(self, at: *const T, bytes: usize) {
         #[cfg(target_arch = "x86_64")]
         {
             use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};

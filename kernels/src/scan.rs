@@ -146,7 +146,7 @@ impl Scanner {
     ///
     /// # Safety
     /// - All arrays are `len` long, and initialised but for the better ones. Nobody else uses what is written, which
-    ///   overlaps none of the others unless it is one of them.
+    ///   overlaps none of the others unless it is one of them, or begins before it: the first ones are merged first.
     #[inline]
     pub unsafe fn merge(&self, args: &MergeArgs) {
         assert!(matches!(args.index_bytes, 4 | 8), "indices of {} bytes", args.index_bytes);

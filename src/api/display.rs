@@ -84,6 +84,7 @@ impl ErasedPlan {
             fmt_loops(f, shape.output.broadcast_dims())?;
         }
         match kernel {
+            Some((isa, ..)) if self.exec().windows().is_some() => write!(f, ", windows that overlap, {isa}"),
             Some((isa, strategy @ Strategy::SegmentedRows, _)) if !strategy.is_in_place(shape.reduced_dims()) => {
                 write!(f, ", gathered segmented rows, {isa}")
             }

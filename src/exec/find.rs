@@ -12,6 +12,7 @@ use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, OutputTile, POSIT
 use super::tiles::{PositionBuffer, VALUE_BUFFER_BYTES, ValueBuffer};
 use super::tiles::{are_packed, for_each_tile, is_transposed, near_outputs, split};
 use super::values::Values;
+use super::windows::run_windows;
 use super::write::affine;
 use crate::planner::{ExecPlan, LoopNest, MIN_TILE_WIDTH};
 use argreduce_kernels::{Affine, BothKernel, IndexBits, Kernel, LoopDim, Positions, Strategy, with_element_bits};
@@ -104,6 +105,9 @@ pub(super) fn run_distinct<const N: usize>(search: &Search<'_, N>, slices: &mut 
     }
     if let Some(mask) = search.mask {
         return run_distinct_masked(search, mask, slices);
+    }
+    if let Some(windows) = search.plan().windows() {
+        return search.bounds.iter().zip(slices).for_each(|(bound, slices)| run_windows(bound, &windows, slices));
     }
     // SAFETY: each tile is some of the plan's outputs (a test of `tiles.rs`).
     for_each_tile(shape, search.max_outputs(slices[0]), &mut |tile| unsafe { search.run_tile(tile, slices) });

@@ -331,7 +331,7 @@ impl<'a> MaskedFinder<'a> {
 }
 
 /// The same in all places.
-fn write_all<X: Copy>(places: &mut [MaybeUninit<X>], x: X) -> &mut [X] {
+pub(super) fn write_all<X: Copy>(places: &mut [MaybeUninit<X>], x: X) -> &mut [X] {
     places.fill(MaybeUninit::new(x));
     // SAFETY: all of them were written just now.
     unsafe { &mut *(&raw mut *places as *mut [X]) }

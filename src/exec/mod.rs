@@ -39,6 +39,7 @@
 //! | `parallel.rs` | a call on several threads, in parts |
 //! | `find.rs` | a loop over tiles, by one order or two |
 //! | `split.rs` | plans with split loops: partial answers are found and merged |
+//! | `windows.rs` | plans of windows that overlap |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `masked.rs` | a tile under a mask: of what is there |
 //! | `masked_row.rs` | one contiguous row under a mask |
@@ -72,6 +73,7 @@ mod slices;
 mod split;
 mod tiles;
 mod values;
+mod windows;
 mod write;
 
 pub(crate) use call::merge;

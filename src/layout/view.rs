@@ -117,9 +117,9 @@ impl Layout {
     /// then, `(extent - size) / step + 1` of them, and a new last axis has those in a window. NumPy's
     /// `sliding_window_view`, PyTorch's `unfold`. Windows overlap where the step is shorter; nothing is copied.
     ///
-    /// What overlaps is looked at once for each window, so that the time grows with the size. (A method whose time does
-    /// not, as van Herk's, would need as much memory as a window has, and plans allocate none.) For windows of some
-    /// hundred elements and more, a deque of candidates is faster.
+    /// The time does not grow with the size: what several windows have in common is looked at once. (But under a mask,
+    /// and of more than two axes, each window is looked at alone.) Windows of windows along other axes are those of an
+    /// image; along an axis of a view with a step, they are dilated.
     ///
     /// # Errors
     /// [`Error::AxisOutOfRange`]; [`Error::WindowsDoNotFit`] for a size of 0, or beyond the axis;

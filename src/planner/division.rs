@@ -201,6 +201,7 @@ impl ExecPlan {
                 }
                 _ => (1, 1),
             };
+            let part_steps = part_steps.max(self.windows().map_or(1, |windows| windows.least_part(cut)));
             let line_steps = self.line_steps(cut, bytes);
             let parts = OutputParts { count: usize::MAX, cut, grain: least.max(line_steps), line_steps, least };
             // If the loop has one grain, that is not to cut it, but the slower one, in the middle of lines.

@@ -8,6 +8,7 @@ use super::limits::{
 };
 use super::nest::count;
 use super::select::{PlanIsa, Prefer256Bit, Selection};
+use super::windows::Windows;
 use crate::layout::{AxisSet, Window};
 use crate::mask::MaskPlaces;
 use crate::{AxisDirection, DataType, Executor, Isa, Layout, NanPolicy, ReduceFunction};
@@ -34,6 +35,8 @@ pub(crate) struct ExecPlan {
     masked_outputs: Option<usize>,
     has_one_output: bool,
     is_contiguous_row: bool,
+    /// Whether the outputs are windows that overlap so far that each is not looked at alone.
+    has_windows: bool,
 }
 
 impl ExecPlan {
@@ -52,6 +55,7 @@ impl ExecPlan {
         masked_outputs: None,
         has_one_output: false,
         is_contiguous_row: false,
+        has_windows: false,
     };
 
     /// Makes this plan, which is [`ExecPlan::EMPTY`], one for a reduction: its shape is collapsed, and all that follows
@@ -97,7 +101,6 @@ impl ExecPlan {
         (self.reduction_len, self.element_bytes) = (reduction_len, element.size());
         self.writer = OutputWriter::of(isa.widest)?;
         self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
-        self.undivided_above = if self.may_pause() { usize::MAX } else { self.input_bytes / 2 };
         self.working_set = tuning.working_set(self.input_bytes.min(select.span_bytes()));
         if let Some(which) = select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.working_set, element)) {
             (self.isa, self.strategy) = which;
@@ -107,6 +110,14 @@ impl ExecPlan {
         self.has_one_output = has_one_loop;
         let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
+        let lanes = self.isa.vector_bytes() / element.size();
+        let windows = Windows::of(shape).filter(|windows| windows.fit(shape, lanes) && windows.pay(element.size()));
+        self.has_windows = windows.is_some();
+        if let Some(windows) = windows {
+            // Each element is visited a few times, however many windows it is in.
+            self.input_bytes = windows.visits(shape, count(shape.input.output_dims())).saturating_mul(element.size());
+        }
+        self.undivided_above = if self.may_pause() { usize::MAX } else { self.input_bytes / 2 };
         Some(())
     }
 
@@ -164,6 +175,12 @@ impl ExecPlan {
     #[inline(always)]
     pub(crate) fn working_set(&self) -> WorkingSet {
         self.working_set
+    }
+
+    /// The windows that the outputs are, if it pays to look at what they have in common once.
+    #[inline(always)]
+    pub(crate) fn windows(&self) -> Option<Windows> {
+        if self.has_windows { Windows::of(&self.shape) } else { None }
     }
 
     /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost

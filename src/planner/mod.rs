@@ -52,6 +52,7 @@ mod nest;
 mod scan;
 mod select;
 mod split;
+mod windows;
 
 pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, OutputBytes, OutputParts, Parts, ReductionParts};
@@ -63,3 +64,4 @@ pub(crate) use limits::{
 pub(crate) use nest::{LoopNest, count};
 pub(crate) use scan::{INDICES, INPUT, MASK, Places, ScanShape, VALUES};
 pub(crate) use select::{PlanIsa, require_kernels, takes};
+pub(crate) use windows::{WindowWay, Windows};

@@ -58,6 +58,18 @@ def _with_parameters_of_bottleneck(name: str) -> Any:
     return function
 
 
+def _moving_of_bottleneck(name: str) -> Any:
+    """Ours gives float64 whatever the elements are; theirs has floats of the type of the elements."""
+    ours = _counted(getattr(argreduce, name))
+
+    def function(a: Any, window: Any, min_count: Any = None, axis: Any = -1) -> Any:
+        found = ours(a, window, min_count, axis)
+        return found.astype(np.asarray(a).dtype) if np.asarray(a).dtype.kind == "f" else found
+
+    function.__name__ = name
+    return function
+
+
 _methods: dict[str, Any] = {}
 
 
@@ -75,6 +87,8 @@ def bottleneck() -> None:
     module = importlib.import_module("bottleneck")
     for name in ("nanargmax", "nanargmin"):
         setattr(module, name, _with_parameters_of_bottleneck(name))
+    for name in ("move_argmax", "move_argmin"):
+        setattr(module, name, _moving_of_bottleneck(name))
 
 
 def dask() -> None:

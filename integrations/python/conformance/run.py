@@ -62,9 +62,9 @@ SUITES = {
         ("bottleneck",),
         {
             f"bottleneck.tests.{name}_test": "."
-            for name in ("reduce", "list_input", "scalar_input", "input_modification")
+            for name in ("reduce", "move", "list_input", "scalar_input", "input_modification")
         },
-        cases="nanarg",
+        cases="nanarg|move_arg",
         is_copied=False,
     ),
     "xarray": Suite(

@@ -66,7 +66,7 @@ fn is_list(axis: &Bound<'_, PyAny>) -> bool {
         || axis.cast::<PyUntypedArray>().is_ok_and(is_array)
 }
 
-fn integer(axis: &Bound<'_, PyAny>) -> PyResult<isize> {
+pub(crate) fn integer(axis: &Bound<'_, PyAny>) -> PyResult<isize> {
     let py = axis.py();
     let not_an_axis = || {
         let class = axis.get_type().name()?;
@@ -85,6 +85,16 @@ fn integer(axis: &Bound<'_, PyAny>) -> PyResult<isize> {
         }
         error => error,
     })
+}
+
+/// A number of elements: what is too large for one is as large as can be.
+pub(crate) fn count(count: &Bound<'_, PyAny>) -> PyResult<isize> {
+    match count.extract::<isize>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(count.py()) => {
+            Ok(if count.gt(0)? { isize::MAX } else { isize::MIN })
+        }
+        found => found,
+    }
 }
 
 /// Which axes of a tensor are reduced: a bit for each. A tensor of rank 0 has the axes 0 and -1 too, as NumPy has it.

@@ -87,7 +87,7 @@ fn is_right(function: ReduceFunction, select_last: bool, values: &[u8], (indices
     values.iter().zip(indices.chunks_exact(width)).all(|(&value, index)| value == 0 || is_first(index))
 }
 
-fn is_of_zeros_and_ones(bytes: &[u8]) -> bool {
+pub(crate) fn is_of_zeros_and_ones(bytes: &[u8]) -> bool {
     bytes.chunks(4096).all(|bytes| bytes.iter().fold(0, |all, byte| all | byte) <= 1)
 }
 

@@ -18,6 +18,7 @@
 //! | `interop.rs` | NumPy's types and errors, and what is written in Python |
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
+//! | `moving.rs` | moving windows |
 //! | `threads.rs` | the threads that calls may run on |
 //! | `interrupt.rs` | long calls can be ended from Python |
 //!
@@ -37,6 +38,7 @@ mod dlpack;
 mod interop;
 mod interrupt;
 mod mask;
+mod moving;
 mod output;
 mod parts;
 mod plans;
@@ -323,6 +325,8 @@ functions! {
 
 #[pymodule]
 mod _argreduce {
+    #[pymodule_export]
+    use super::moving::{move_argmax, move_argmin};
     #[pymodule_export]
     use super::parts::{merge, partial};
     use pyo3::prelude::*;

@@ -41,6 +41,9 @@ argreduce.argmax(x, np.array([0, 1]), select_last=1)
 argreduce.nanargmax(x, [0, np.int64(1)])
 places: NDArray[np.intp] = argreduce.argmax(x, 1, keepdims=True)
 argreduce.unravel(places, x.shape, 1, fill=-1)
+assert_type(argreduce.move_argmax(x, 3), NDArray[np.float64])
+assert_type(argreduce.move_argmin([1, 2], 2, 1, 0, absolute=True), NDArray[np.int64])
+assert_type(argreduce.move_argmin(object(), 2, None, 0), Any)
 
 
 class Labelled:
@@ -58,4 +61,5 @@ argreduce.argmax(x, "a")  # type: ignore[arg-type]
 argreduce.argmax(x, threads="some")  # type: ignore[call-overload]
 argreduce.argmax(x, nan="omit")  # type: ignore[call-overload]
 argreduce.merge(part, function="sum")  # type: ignore[call-overload]
+argreduce.move_argmax(x, 1.5)  # type: ignore[call-overload]
 argreduce.merge(part, 3)  # type: ignore[call-overload]

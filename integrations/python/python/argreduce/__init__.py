@@ -23,6 +23,6 @@ __all__ = ["ArgMinMax", "ArgMinMaxValues", "Partial", "ValuesAndIndices", "unrav
 # By stubs.py: what follows, to the end mark.
 __all__ += [
     "argmax", "argmin", "argminmax", "argminmax_values", "cumargmax", "cumargmin", "max_argmax", "max_cumargmax",
-    "merge", "min_argmin", "min_cumargmin", "nanargmax", "nanargmin", "partial",
+    "merge", "min_argmin", "min_cumargmin", "move_argmax", "move_argmin", "nanargmax", "nanargmin", "partial",
 ]
 # end

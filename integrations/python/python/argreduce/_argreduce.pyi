@@ -41,7 +41,7 @@ def _set_cpus(count: int) -> None: ...
 # By stubs.py: what follows, to the end mark.
 __all__ = [
     "argmax", "argmin", "argminmax", "argminmax_values", "cumargmax", "cumargmin", "max_argmax", "max_cumargmax",
-    "merge", "min_argmin", "min_cumargmin", "nanargmax", "nanargmin", "partial",
+    "merge", "min_argmin", "min_cumargmin", "move_argmax", "move_argmin", "nanargmax", "nanargmin", "partial",
 ]
 @overload
 def argmax(
@@ -438,3 +438,33 @@ def merge(
     parts: list[tuple[_V, _I]] | list[Partial[_V, _I]], /, *, function: Function | None = None,
     select_last: _Truth = None, nan: Nan | None = None,
 ) -> Partial[_V, _I]: ...
+@overload
+def move_argmax(
+    x: _OfNumPy, window: SupportsIndex, min_count: SupportsIndex | None = None, axis: SupportsIndex = -1, *,
+    absolute: Literal[False] = False,
+) -> NDArray[np.float64]: ...
+@overload
+def move_argmax(
+    x: _OfNumPy, window: SupportsIndex, min_count: SupportsIndex | None = None, axis: SupportsIndex = -1, *,
+    absolute: Literal[True],
+) -> NDArray[np.int64]: ...
+@overload
+def move_argmax(
+    x: Any, window: SupportsIndex, min_count: SupportsIndex | None = None, axis: SupportsIndex = -1, *,
+    absolute: _Truth = False,
+) -> Any: ...
+@overload
+def move_argmin(
+    x: _OfNumPy, window: SupportsIndex, min_count: SupportsIndex | None = None, axis: SupportsIndex = -1, *,
+    absolute: Literal[False] = False,
+) -> NDArray[np.float64]: ...
+@overload
+def move_argmin(
+    x: _OfNumPy, window: SupportsIndex, min_count: SupportsIndex | None = None, axis: SupportsIndex = -1, *,
+    absolute: Literal[True],
+) -> NDArray[np.int64]: ...
+@overload
+def move_argmin(
+    x: Any, window: SupportsIndex, min_count: SupportsIndex | None = None, axis: SupportsIndex = -1, *,
+    absolute: _Truth = False,
+) -> Any: ...

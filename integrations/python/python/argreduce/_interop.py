@@ -409,6 +409,17 @@ def _from_dlpack(x: Any) -> Any:
     return getattr(importlib.import_module(library), "from_dlpack", None)
 
 
+def move_along_many_axes(name: str, x: np.ndarray[Any, Any], *counts_and_axis: Any, absolute: bool) -> Any:
+    """A moving function for an array of as many axes as the package takes, and more: the others are merged to one."""
+    from . import _argreduce
+
+    *counts, axis = counts_and_axis
+    moved = np.moveaxis(x, axis, -1)
+    rows = moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
+    found = getattr(_argreduce, name)(rows, *counts, absolute=absolute)
+    return np.moveaxis(found.reshape(moved.shape), -1, axis)
+
+
 def many_axes(
     name: str, x: np.ndarray[Any, Any], reduced: tuple[int, ...], keepdims: bool, out: Any, **options: Any
 ) -> Any:
