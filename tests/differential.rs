@@ -648,7 +648,8 @@ fn moving(rng: &mut SmallRng, kind: usize) -> (Layout, Vec<isize>) {
         }
         // Of some columns of a wider matrix; and an image whose windows are seen as columns of rows.
         _ => {
-            let image = Layout::contiguous(&[rows + 5, columns + 20]).and_then(|image| image.slice(1, 3..-4, 1));
+            let image = Layout::contiguous(&[rows + 5, columns + 20])
+                .and_then(|image| image.slice(1, 3..columns as isize + 16, 1));
             let windows = image.and_then(|image| image.windows(0, rows, 1)?.windows(1, 3, 1));
             (windows.and_then(|windows| windows.permute(&[1, 3, 0, 2])), vec![1, 3])
         }
