@@ -273,6 +273,13 @@ fn wins<O: ArgOrder, const NEWEST: bool, const EXACT: bool>(order: O, new: Vec<O
     if NEWEST { order.simd().and_not(order.simd().first_n_mask(O::Simd::LANES), is_better) } else { is_better }
 }
 
+/// Whether a lane is NaN.
+#[inline(always)]
+fn has_nan<O: ArgOrder>(order: O, lanes: Vec<O>) -> bool {
+    let simd = order.simd();
+    O::Lane::HAS_NAN && simd.movemask(simd.compare::<UNORDERED>(lanes, lanes)) != 0
+}
+
 /// The first lanes, as bits.
 #[inline(always)]
 fn first_lanes<O: ArgOrder>(order: O, n: usize) -> u64 {
@@ -289,12 +296,9 @@ unsafe fn load_some<O: ArgOrder>(order: O, from: *const O::Lane, count: usize) -
     unsafe { if count == O::Simd::LANES { order.load(from) } else { order.load_first_n(from, count) } }
 }
 
-/// The best of each lane and those visited before it, and which lane that is in; if not `EXACT`, none of them is NaN.
+/// The best of each lane and those visited before it, and which lane that is in. None of them is NaN.
 #[inline(always)]
-fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool, const EXACT: bool>(
-    order: O,
-    lanes: Vec<O>,
-) -> (Vec<O>, IndexVec<O>) {
+fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool>(order: O, lanes: Vec<O>) -> (Vec<O>, IndexVec<O>) {
     let (simd, all) = (order.simd(), const { O::Simd::LANES });
     let (mut best, mut lane_of) = (lanes, iota::<O::Lane, IndexVec<O>>(false));
     let mut distance = 1;
@@ -307,7 +311,7 @@ fn scan_lanes<O: ArgOrder, const FORWARD: bool, const NEWEST: bool, const EXACT:
         } else {
             simd.and_not(simd.first_n_mask(all), simd.first_n_mask(all - distance))
         };
-        let stays = simd.or(wins::<O, NEWEST, EXACT>(order, best, old), first);
+        let stays = simd.or(wins::<O, NEWEST, false>(order, best, old), first);
         (best, lane_of) = (simd.select(stays, best, old), simd.select(stays, lane_of, lane_of_old));
         distance *= 2;
     }
@@ -523,7 +527,9 @@ impl<O: ArgOrder> Line<O> {
         let (mut shown, mut count) = (simd.splat_index(CARRY), 0);
         while left != 0 {
             // After many, more are likely.
-            if count == MAX_WINNERS || carry.had_many && left.count_ones() > MAX_WINNERS * per_lane {
+            let are_many = count == MAX_WINNERS || carry.had_many && left.count_ones() > MAX_WINNERS * per_lane;
+            // Not by arrays, nor of NaN, which is rare: it is much code.
+            if const { O::Simd::TUNING.has_instructions } && are_many && !has_nan(order, lanes) {
                 // SAFETY: the caller's promise.
                 return unsafe { self.visit_all(carry, lanes, visited) };
             }
@@ -579,23 +585,18 @@ impl<O: ArgOrder> Line<O> {
         }
     }
 
-    /// As [`Line::visit`], of a vector with any winners.
+    /// As [`Line::visit`], of a vector without NaN, and with any winners.
     ///
     /// # Safety
     /// - As there.
     #[inline(always)]
     unsafe fn visit_all(self, carry: Carry<O>, lanes: Vec<O>, visited: Lanes) -> Carry<O> {
         let (order, simd) = (self.order, self.order.simd());
-        let is_exact = const { O::Lane::HAS_NAN } && simd.movemask(simd.compare::<UNORDERED>(lanes, lanes)) != 0;
         let (best, lane_of) = match (self.is_forward, self.newest_wins) {
-            (true, false) if is_exact => scan_lanes::<O, true, false, true>(order, lanes),
-            (true, true) if is_exact => scan_lanes::<O, true, true, true>(order, lanes),
-            (false, false) if is_exact => scan_lanes::<O, false, false, true>(order, lanes),
-            (false, true) if is_exact => scan_lanes::<O, false, true, true>(order, lanes),
-            (true, false) => scan_lanes::<O, true, false, false>(order, lanes),
-            (true, true) => scan_lanes::<O, true, true, false>(order, lanes),
-            (false, false) => scan_lanes::<O, false, false, false>(order, lanes),
-            (false, true) => scan_lanes::<O, false, true, false>(order, lanes),
+            (true, false) => scan_lanes::<O, true, false>(order, lanes),
+            (true, true) => scan_lanes::<O, true, true>(order, lanes),
+            (false, false) => scan_lanes::<O, false, false>(order, lanes),
+            (false, true) => scan_lanes::<O, false, true>(order, lanes),
         };
         let stays = if self.newest_wins {
             order.gt_total_order(carry.lanes, best)
