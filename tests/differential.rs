@@ -646,12 +646,14 @@ fn moving(rng: &mut SmallRng, kind: usize) -> (Layout, Vec<isize>) {
             let image = Layout::contiguous(&[2, rows + 7, columns + width]);
             (image.and_then(|image| image.windows(1, rows, 1)?.windows(2, width, 1)), vec![3, 4])
         }
-        // Of some columns of a wider matrix; and an image whose windows are seen as columns of rows.
+        // Of some columns of a wider image; and the same, seen as windows of columns of rows, which lie in another
+        // order in memory: each of those is looked at alone.
         _ => {
             let image = Layout::contiguous(&[rows + 5, columns + 20])
                 .and_then(|image| image.slice(1, 3..columns as isize + 16, 1));
             let windows = image.and_then(|image| image.windows(0, rows, 1)?.windows(1, 3, 1));
-            (windows.and_then(|windows| windows.permute(&[1, 3, 0, 2])), vec![1, 3])
+            let order = [[0, 2, 1, 3], [1, 3, 0, 2]][rng.random_range(0..2)];
+            (windows.and_then(|windows| windows.permute(&order)), vec![1, 3])
         }
     };
     let mut layout = layout.unwrap();

@@ -322,16 +322,24 @@ pub fn scanner_of(element: DataType, isa: Isa, function: ReduceFunction, policy:
             return None;
         }
         match (function, policy) {
-            (ReduceFunction::ArgMax, NanPolicy::Propagate) => scanner::<OfColumns<S, T, true, PROPAGATE>>(lanes),
-            (ReduceFunction::ArgMax, NanPolicy::Ignore) => scanner::<OfColumns<S, T, true, IGNORE>>(lanes),
-            (ReduceFunction::ArgMin, NanPolicy::Propagate) => scanner::<OfColumns<S, T, false, PROPAGATE>>(lanes),
-            (ReduceFunction::ArgMin, NanPolicy::Ignore) => scanner::<OfColumns<S, T, false, IGNORE>>(lanes),
+            (ReduceFunction::ArgMax, NanPolicy::Propagate) => scanner::<S, T, true, PROPAGATE>(lanes),
+            (ReduceFunction::ArgMax, NanPolicy::Ignore) => scanner::<S, T, true, IGNORE>(lanes),
+            (ReduceFunction::ArgMin, NanPolicy::Propagate) => scanner::<S, T, false, PROPAGATE>(lanes),
+            (ReduceFunction::ArgMin, NanPolicy::Ignore) => scanner::<S, T, false, IGNORE>(lanes),
         }
     }))
 }
 
-fn scanner<F: OrderFactory<Given = (), Order: scan::ScanOrder>>(lanes: usize) -> Scanner {
-    Scanner { scan: scan::enter_scan::<F>, merge: scan::enter_merge::<F>, lanes }
+fn scanner<S: Simd, T: Element, const MAX: bool, const NAN: u8>(lanes: usize) -> Scanner
+where
+    OfColumns<S, T, MAX, NAN>: OrderFactory<Given = (), Order: scan::ScanOrder>,
+{
+    if const { scalar::replaces_scans::<S>() } {
+        let (scan, merge) = (scalar::scan::<T::Pod, MAX, NAN>, scalar::merge_scans::<T::Pod, MAX, NAN>);
+        return Scanner { scan, merge, lanes };
+    }
+    let (scan, merge) = (scan::enter_scan::<OfColumns<S, T, MAX, NAN>>, scan::enter_merge::<OfColumns<S, T, MAX, NAN>>);
+    Scanner { scan, merge, lanes }
 }
 
 /// A kernel for both functions at once, made for one ISA, element type and policy: of long rows, what is loaded serves

@@ -7,13 +7,15 @@ use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::walk::offset_at;
 use crate::order::number::PROPAGATE;
 use crate::outputs::{Outputs, Written};
+use crate::scan::{MergeArgs, ScanArgs, read_index, write_index};
 use crate::simd::portable::Portable;
 use crate::simd::token::Simd;
 use crate::tuning::Tuning;
 use crate::tuning::isa::TARGET_HAS_VECTORS;
-use crate::types::Element;
+use crate::types::{Element, NanPolicy, ReduceFunction, key};
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 /// Whether the kernels of an ISA are these.
 pub(crate) const fn replaces<S: Simd>() -> bool {
@@ -243,6 +245,116 @@ fn for_each_row<T>(first: *const T, reduced: &[LoopDim], mut visit: impl FnMut(*
     for n in 0..rows {
         if visit(first.wrapping_offset(offset_at(slower, n)), *fastest, (n * fastest.size) as u32) {
             return;
+        }
+    }
+}
+
+/// Whether the scans of an ISA are these: plain loops serve those who would not gain enough for the code of vectors.
+pub(crate) const fn replaces_scans<S: Simd>() -> bool {
+    !S::TUNING.has_special_cases() && !cfg!(wide_portable)
+}
+
+/// The order as numbers.
+#[inline(always)]
+fn key_of<T: Element, const MAX: bool, const NAN: u8>(element: T) -> i64 {
+    let function = if MAX { ReduceFunction::ArgMax } else { ReduceFunction::ArgMin };
+    key(function, if NAN == PROPAGATE { NanPolicy::Propagate } else { NanPolicy::Ignore }, element)
+}
+
+/// Whether something new wins over what was visited before.
+#[inline(always)]
+fn wins_over(new: i64, old: i64, newest_wins: bool) -> bool {
+    new > old || newest_wins && new == old
+}
+
+/// What a [`crate::Scanner`] points to: line by line where elements of a line are neighbours, else step by step.
+///
+/// # Safety
+/// - As [`crate::Scanner::scan`].
+pub(crate) unsafe fn scan<T: Element, const MAX: bool, const NAN: u8>(args: &ScanArgs) {
+    let (lines, steps) = (args.lines, args.steps);
+    // SAFETY: the caller's promise, of each line and step.
+    unsafe {
+        if steps.stride.abs() == 1 {
+            for line in 0..lines.size {
+                scan_line::<T, MAX, NAN>(
+                    args,
+                    line,
+                    0..steps.size,
+                    [args.index_stride, args.value_stride],
+                    [steps.stride; 2],
+                );
+            }
+        } else {
+            for step in 0..steps.size {
+                for line in 0..lines.size {
+                    let apart = [args.index_stride, args.value_stride];
+                    scan_line::<T, MAX, NAN>(args, line, step..step + 1, [1; 2], apart);
+                }
+            }
+        }
+    }
+}
+
+/// Some steps of a line. Answers are so far from those of the next line, and of the next step: indices, and values.
+///
+/// # Safety
+/// - As for [`scan`].
+#[inline(always)]
+unsafe fn scan_line<T: Element, const MAX: bool, const NAN: u8>(
+    args: &ScanArgs,
+    line: usize,
+    steps: Range<usize>,
+    per_line: [isize; 2],
+    per_step: [isize; 2],
+) {
+    let first = args.input.cast::<T>().wrapping_offset(line as isize * args.lines.stride);
+    // SAFETY: the caller promises the element.
+    let element = |step: usize| unsafe { first.wrapping_offset(step as isize * args.steps.stride).read() };
+    let first_index = args.first_index.wrapping_add(args.line_index_step.wrapping_mul(line as u64));
+    let index = |step: usize| match args.indices_fall {
+        true => first_index.wrapping_sub(step as u64),
+        false => first_index.wrapping_add(step as u64),
+    };
+    let best = args.best[0].cast::<T>().wrapping_add(line);
+    // SAFETY: the caller promises the best of each line, and places for the answers.
+    unsafe {
+        let (mut value, mut at) = match args.begins && steps.start == 0 {
+            true => (element(0), index(0)),
+            false => (best.read(), read_index(args.best[1], line as isize, args.index_bytes)),
+        };
+        for step in steps {
+            let new = element(step);
+            if wins_over(key_of::<T, MAX, NAN>(new), key_of::<T, MAX, NAN>(value), args.newest_wins) {
+                (value, at) = (new, index(step));
+            }
+            let [to_index, to_value] = [0, 1].map(|n: usize| line as isize * per_line[n] + step as isize * per_step[n]);
+            write_index(args.indices, to_index, args.index_bytes, at);
+            if !args.values.is_null() {
+                args.values.cast::<T>().wrapping_offset(to_value).write(value);
+            }
+        }
+        best.write(value);
+        write_index(args.best[1], line as isize, args.index_bytes, at);
+    }
+}
+
+/// What a [`crate::Scanner`] points to, for two arrays of answers.
+///
+/// # Safety
+/// - As [`crate::Scanner::merge`].
+pub(crate) unsafe fn merge_scans<T: Element, const MAX: bool, const NAN: u8>(args: &MergeArgs) {
+    let sides = [args.earlier, args.later];
+    for n in 0..args.len {
+        // SAFETY: the caller promises as many of each.
+        unsafe {
+            let [old, new] = sides.map(|side| side[0].cast::<T>().add(n).read());
+            let is_new = wins_over(key_of::<T, MAX, NAN>(new), key_of::<T, MAX, NAN>(old), args.newest_wins);
+            let index = read_index(sides[usize::from(is_new)][1], n as isize, args.index_bytes);
+            write_index(args.better[1], n as isize, args.index_bytes, index);
+            if !args.better[0].is_null() {
+                args.better[0].cast::<T>().add(n).write(if is_new { new } else { old });
+            }
         }
     }
 }

@@ -395,12 +395,12 @@ unsafe fn along<O: ArgOrder>(order: O, args: &ScanArgs) {
         unsafe {
             let (at, index) = match args.begins {
                 true => (line.input.wrapping_add(from_lowest), first_index),
-                false => (best.cast_const(), read_index(args, l)),
+                false => (best.cast_const(), read_index(args.best[1], l as isize, args.index_bytes)),
             };
             let carry = line
                 .scan(Carry { lanes: order.encode(order.simd().splat(at.read())), at, index, had_many: false }, len);
             best.write(carry.at.read());
-            write_index(args, l, carry.index);
+            write_index(args.best[1], l as isize, args.index_bytes, carry.index);
         }
     }
 }
@@ -408,12 +408,12 @@ unsafe fn along<O: ArgOrder>(order: O, args: &ScanArgs) {
 /// # Safety
 /// - The index was written.
 #[inline(always)]
-unsafe fn read_index(args: &ScanArgs, l: usize) -> u64 {
+pub(crate) unsafe fn read_index(from: *const (), place: isize, bytes: usize) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
-        match args.index_bytes {
-            4 => args.best[1].cast::<u32>().add(l).read().into(),
-            _ => args.best[1].cast::<u64>().add(l).read(),
+        match bytes {
+            4 => from.cast::<u32>().wrapping_offset(place).read().into(),
+            _ => from.cast::<u64>().wrapping_offset(place).read(),
         }
     }
 }
@@ -421,12 +421,12 @@ unsafe fn read_index(args: &ScanArgs, l: usize) -> u64 {
 /// # Safety
 /// - There is a place for it.
 #[inline(always)]
-unsafe fn write_index(args: &ScanArgs, l: usize, index: u64) {
+pub(crate) unsafe fn write_index(to: *mut (), place: isize, bytes: usize, index: u64) {
     // SAFETY: the caller's promise.
     unsafe {
-        match args.index_bytes {
-            4 => args.best[1].cast::<u32>().add(l).write(index as u32),
-            _ => args.best[1].cast::<u64>().add(l).write(index),
+        match bytes {
+            4 => to.cast::<u32>().wrapping_offset(place).write(index as u32),
+            _ => to.cast::<u64>().wrapping_offset(place).write(index),
         }
     }
 }
