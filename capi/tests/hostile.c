@@ -747,19 +747,21 @@ static void sizes_of_structs(void) {
         .size = sizeof call, .input = input, .input_bytes = sizeof input, .mask = &mask, .executor = &executor,
         .indices = {indices}, .index_bytes = {sizeof indices}};
     /* What the first versions had, which stays the least that is taken. */
-    const struct { const void *whole; size_t first; } structs[] = {
-        {&desc, offsetof(argreduce_desc, isa) + sizeof desc.isa},
-        {&call, offsetof(argreduce_call, reserved) + sizeof call.reserved},
-        {&mask, offsetof(argreduce_mask, reserved) + sizeof mask.reserved},
-        {&executor, offsetof(argreduce_executor, min_task_kib) + sizeof executor.min_task_kib},
+    const struct { const void *whole; size_t first, last; } structs[] = {
+        {&desc, offsetof(argreduce_desc, isa) + sizeof desc.isa, sizeof desc},
+        {&call, offsetof(argreduce_call, reserved) + sizeof call.reserved, sizeof call},
+        {&mask, offsetof(argreduce_mask, reserved) + sizeof mask.reserved, sizeof mask},
+        {&executor, offsetof(argreduce_executor, min_task_kib) + sizeof executor.min_task_kib, sizeof executor},
     };
     for (size_t which = 0; which < sizeof structs / sizeof *structs; ++which) {
-        const size_t first = structs[which].first, sizes_of_it[] = {0, sizeof(size_t), first - 1, first, first + 1, page, SIZE_MAX};
+        const size_t first = structs[which].first, last = structs[which].last;
+        const size_t sizes_of_it[] = {0, sizeof(size_t), first - 1, first, first + 1, last - 1, last, last + 1, page, SIZE_MAX};
         for (size_t n = 0; n < sizeof sizes_of_it / sizeof *sizes_of_it; ++n) {
-            /* Of one that is too small, there is nothing but its size. */
+            /* Of one that is too small, there is nothing but its size; of others, what the version has that they cover. */
             const int is_enough = sizes_of_it[n] >= first;
-            void *at_the_end = pages + page - (is_enough ? first : sizeof(size_t));
-            memcpy(at_the_end, structs[which].whole, is_enough ? first : sizeof(size_t));
+            const size_t bytes = sizes_of_it[n] >= last ? last : is_enough ? first : sizeof(size_t);
+            void *at_the_end = pages + page - bytes;
+            memcpy(at_the_end, structs[which].whole, bytes);
             memcpy(at_the_end, &sizes_of_it[n], sizeof(size_t));
             argreduce_call changed = call;
             changed.mask = which == 2 ? at_the_end : &mask;
