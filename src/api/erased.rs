@@ -187,7 +187,8 @@ impl ErasedPlan {
     /// Of the best so far, which way.
     #[inline(always)]
     pub(crate) fn walk(&self) -> Option<Walk> {
-        self.walk
+        // (Said here, so that the compiler makes nothing of what follows.)
+        if cfg!(without = "scans") { None } else { self.walk }
     }
 
     /// How a call on these threads is divided, of elements and indices of so many bytes.
@@ -277,6 +278,7 @@ impl ErasedPlan {
 
 /// Which way the best so far goes, if that is what is asked for.
 fn check_walk(reduce: &ArgReduce<'_>, axes: AxisSet) -> Result<Option<Walk>, Error> {
+    assert!(!(reduce.is_cumulative && cfg!(without = "scans")), "this build has no scans");
     match (reduce.is_cumulative, axes.len(), axes.first()) {
         (true, 1, Some(axis)) => Ok(Some(Walk { axis, is_reversed: reduce.is_reversed })),
         (true, axes, _) => Err(Error::CumulativeAxes { axes }),

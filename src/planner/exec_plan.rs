@@ -111,7 +111,8 @@ impl ExecPlan {
         let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
         let lanes = self.isa.vector_bytes() / element.size();
-        let windows = Windows::of(shape).filter(|windows| windows.fit(shape, lanes) && windows.pay(element.size()));
+        let are_answered = |windows: &Windows| windows.fit(shape, lanes) && windows.pay(element.size());
+        let windows = if cfg!(without = "scans") { None } else { Windows::of(shape).filter(are_answered) };
         self.has_windows = windows.is_some();
         if let Some(windows) = windows {
             // Each element is visited a few times, however many windows it is in.
@@ -180,7 +181,7 @@ impl ExecPlan {
     /// The windows that the outputs are, if it pays to look at what they have in common once.
     #[inline(always)]
     pub(crate) fn windows(&self) -> Option<Windows> {
-        if self.has_windows { Windows::of(&self.shape) } else { None }
+        if self.has_windows && !cfg!(without = "scans") { Windows::of(&self.shape) } else { None }
     }
 
     /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost
