@@ -53,7 +53,7 @@ const MAX_DOUBLED: usize = 200;
 const ALWAYS_DOUBLED: usize = 40;
 
 /// The elements of a block of rows. See docs/tuning.md#windows.
-const BLOCK_OF_ROWS: usize = 4096;
+const BLOCK_OF_ROWS: usize = 2048;
 
 /// The fewest columns of such a block, unless a vector has more lanes. Not measured.
 const MIN_COLUMNS: usize = 32;
