@@ -533,7 +533,8 @@ impl<O: ArgOrder> Line<O> {
                 // SAFETY: the caller's promise.
                 return unsafe { self.visit_all(carry, lanes, visited) };
             }
-            let winner = if self.is_forward { left.trailing_zeros() } else { left.ilog2() } / per_lane;
+            let bit = if self.is_forward { left.trailing_zeros() } else { left.ilog2() };
+            let winner = bit / per_lane;
             let before = simd.first_n_mask(if self.is_forward { winner } else { winner + 1 } as usize);
             let number = simd.splat_index(winner);
             // From there on, it is the best.
