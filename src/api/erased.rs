@@ -4,10 +4,11 @@
 
 use super::description::ArgReduce;
 use super::isa::plan_isa;
-use crate::exec::{BoundPlan, BoundScan, CallMask, ElementsRef, ScanAxis, scan_tasks};
+use crate::exec::{BoundPlan, BoundScan, CallMask, ElementsRef, ScanAxis};
 use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
 use crate::mask::MaskPlaces;
 use crate::planner::{ExecPlan, PlanIsa};
+use crate::threads::tasks_for;
 use crate::{AxisDirection, DataType, Error, Executor, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 use std::fmt;
 
@@ -198,7 +199,7 @@ impl ErasedPlan {
         (element_bytes, index_bytes): (usize, usize),
     ) -> impl fmt::Display + use<> {
         match self.walk {
-            Some(_) => match scan_tasks(executor, self.output.element_count().saturating_mul(element_bytes)) {
+            Some(_) => match tasks_for(executor, self.output.element_count().saturating_mul(element_bytes)) {
                 1 => "1 task".to_string(),
                 tasks => format!("{tasks} tasks, lines or steps of the best so far"),
             },

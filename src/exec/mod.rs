@@ -83,7 +83,7 @@ pub(crate) use masked_row::run_masked_row;
 pub(crate) use presence::are_all_there;
 pub(crate) use row::{find_both_in_slice, find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output, run_packed};
-pub(crate) use scan::{BoundScan, ScanAxis, scan_tasks};
+pub(crate) use scan::{BoundScan, ScanAxis};
 pub(crate) use search::{Search, both_kernel};
 pub(crate) use slices::{Indices, OutputSlices, Steps};
 pub(crate) use values::Values;

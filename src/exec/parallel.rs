@@ -7,7 +7,7 @@ use super::search::Search;
 use super::slices::OutputSlices;
 use super::split::{Best, Settled, find_best, max_windows, run_split};
 use crate::planner::{Division, ExecPlan, OutputParts, Parts, ReductionParts};
-use crate::threads::{Executor, for_each_part};
+use crate::threads::{Executor, for_each_part, tasks_for};
 use argreduce_kernels::{Tuning, WorkingSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -105,6 +105,6 @@ impl<const N: usize> DividedCall<'_, N> {
 
     /// How many tasks share so many bytes.
     fn tasks_of(&self, bytes: usize) -> usize {
-        self.tasks.min(bytes / self.executor.min_task_bytes().max(1)).max(1)
+        self.tasks.min(tasks_for(self.executor, bytes))
     }
 }

@@ -24,7 +24,8 @@ use super::outputs::OutputSlice;
 use super::slices::{Indices, OutputSlices, for_width};
 use super::tiles::{Buffer, Grid};
 use crate::planner::{INDICES, INPUT, MASK, Places, ScanShape, VALUES};
-use crate::threads::{Executor, for_each_part};
+use crate::threads::claims::share_start;
+use crate::threads::{Executor, for_each_part, tasks_for};
 use crate::{AxisDirection, Isa, Layout};
 use argreduce_kernels::{IndexBits, LoopDim, MergeArgs, ScanArgs, Scanner, scanner_of, with_bits};
 use bytemuck::Zeroable;
@@ -46,11 +47,6 @@ const STRETCH: usize = 4 << 20;
 
 /// Fewer lines are no group, where there are more. Not measured.
 const MIN_LINES: usize = 32;
-
-/// How many tasks share an input of so many bytes.
-pub(crate) fn scan_tasks(executor: &dyn Executor, bytes: usize) -> usize {
-    executor.width().min(bytes / executor.min_task_bytes().max(1)).max(1)
-}
 
 /// An axis along which the best so far is asked for, and how.
 pub(crate) struct ScanAxis {
@@ -240,7 +236,7 @@ impl ScanCall<'_> {
     fn group(&self, n: usize) -> Group {
         let (of_inner, size) = (self.groups_of_inner(), self.shape.inner().size);
         let (outer, n) = (n / of_inner, n % of_inner);
-        let [first, end] = [n, n + 1].map(|n| (size as u128 * n as u128 / of_inner as u128) as usize);
+        let [first, end] = [n, n + 1].map(|n| share_start(n, of_inner, size));
         Group { starts: self.shape.line(outer, first), lines: end - first }
     }
 
@@ -269,7 +265,7 @@ impl ScanCall<'_> {
 
     /// Scans all groups on threads.
     fn run_on(&self, executor: &dyn Executor, bytes: usize, slices: &mut OutputSlices<'_>) {
-        let tasks = scan_tasks(executor, bytes);
+        let tasks = tasks_for(executor, bytes);
         let (groups, pause) = (self.groups(), executor.pause());
         if tasks > 1 && groups < tasks && self.shape.steps.size >= 2 * tasks {
             // Fewer lines, so that there is room for the best of each part; but enough to be scanned across.
@@ -306,7 +302,7 @@ impl ScanCall<'_> {
         let mut buffer = BestBuffer::new();
         let best = buffer.best();
         let slab = |n: usize| {
-            let [start, end] = [n, n + 1].map(|n| (size as u128 * n as u128 / slabs as u128) as usize);
+            let [start, end] = [n, n + 1].map(|n| share_start(n, slabs, size));
             (best.from(n * lines, bytes), start..end)
         };
         let slices = &*slices;

@@ -13,8 +13,8 @@ use super::collapse::CollapsedShape;
 use super::exec_plan::ExecPlan;
 use super::limits::{CACHE_LINE_BYTES, MIN_TILE_WIDTH, TILE};
 use super::nest::count;
-use crate::threads::Executor;
 use crate::threads::claims::share_start;
+use crate::threads::{Executor, tasks_for};
 use argreduce_kernels::{LoopDim, Strategy, Tuning, WorkingSet, offset_at};
 use std::fmt;
 
@@ -111,9 +111,9 @@ impl ExecPlan {
         self.divide_into(tasks, (enough, wanted.max(pauses)), bytes)
     }
 
-    /// How many tasks the call is worth: each reads as much as the executor asks for.
+    /// How many tasks the call is worth.
     fn tasks(&self, executor: &dyn Executor) -> usize {
-        executor.width().min(self.input_bytes() / executor.min_task_bytes().max(1)).max(1)
+        tasks_for(executor, self.input_bytes())
     }
 
     /// How many pauses there are to be.

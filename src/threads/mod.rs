@@ -32,6 +32,11 @@ mod atomic {
     pub(super) use std::sync::atomic::{AtomicUsize, Ordering};
 }
 
+/// How many tasks a call is worth that visits so many bytes: each reads as much as the executor asks for.
+pub(crate) fn tasks_for(executor: &dyn Executor, bytes: usize) -> usize {
+    executor.width().min(bytes / executor.min_task_bytes().max(1)).max(1)
+}
+
 /// What claims parts of a call until all are, and does each by a function that it is given.
 pub(crate) type Claim<'c> = dyn Fn(&mut dyn FnMut(usize)) + 'c;
 
