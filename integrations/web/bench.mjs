@@ -154,25 +154,26 @@ for (const [type, shape, axis] of CASES) {
     const check = (what, indices) => {
         if (indices.length !== outputs || !indices.every((index, n) => index === expected[n])) throw new Error(`${what} is wrong for ${type} [${shape}]`);
     };
-    // Loops write to one array in all their calls, and so do these calls.
+    // Loops write to one array in all their calls. So do these calls, where there are many outputs: in the module's memory.
     const indices = new Uint32Array(outputs);
-    const out = { indices: new Uint32Array(outputs) };
+    const answers = [simd, plain].map((module) => module.alloc([outputs], "u32"));
+    const [options, plainOptions] = answers.map((answer) => (outputs === 1 ? { axis } : { axis, out: { get indices() { return answer.array; } } }));
     // The same elements in the memory of the module that has the loops.
-    const places = [x.byteLength, outputs * 4, outputs * 8].map((bytes) => loops.argreduce_alloc(bytes));
-    new Uint8Array(loops.memory.buffer, places[0], x.byteLength).set(new Uint8Array(x.buffer));
+    const ofLoops = [x.byteLength, outputs * 4, outputs * 8].map((bytes) => loops.argreduce_alloc(bytes));
+    new Uint8Array(loops.memory.buffer, ofLoops[0], x.byteLength).set(new Uint8Array(x.buffer));
     const loop = loops[`${isOfColumns ? "columns" : "rows"}_${type}`];
     const ways = {
         js: () => byLoops(x, outputs, length, isOfColumns, indices),
         shared: () => sharedLoops(x, outputs, length, isOfColumns, indices),
-        rust: () => loop(places[0], outputs, length, places[1], places[2]),
-        plain: () => plain.argmax(given[1].array, shape, { axis, out }),
-        portable: () => simd.argmax(given[0].array, shape, { axis, isa: "portable", out }),
-        simd: () => simd.argmax(given[0].array, shape, { axis, out }),
+        rust: () => loop(ofLoops[0], outputs, length, ofLoops[1], ofLoops[2]),
+        plain: () => plain.argmax(given[1].array, shape, plainOptions),
+        portable: () => simd.argmax(given[0].array, shape, { ...options, isa: "portable" }),
+        simd: () => simd.argmax(given[0].array, shape, options),
         fresh: () => simd.argmax(given[0].array, shape, { axis }),
         copied: () => simd.argmax(x, shape, { axis }),
     };
     ways.rust();
-    check("a loop of Rust", new Uint32Array(loops.memory.buffer, places[1], outputs));
+    check("a loop of Rust", new Uint32Array(loops.memory.buffer, ofLoops[1], outputs));
     for (const way of ["plain", "portable", "simd", "fresh", "copied"]) check(way, ways[way]().indices);
     for (const [name, library] of Object.entries(libraries)) {
         const made = await library(type, shape, axis, x);
@@ -182,8 +183,8 @@ for (const [type, shape, axis] of CASES) {
     }
     const least = await times(Object.values(ways));
     rows.push([`${type} [${shape.join(", ")}]${shape.length > 1 ? ` axis ${axis}` : ""}`, Object.fromEntries(Object.keys(ways).map((name, n) => [name, least[n]]))]);
-    given.forEach((one) => one.free());
-    [x.byteLength, outputs * 4, outputs * 8].forEach((bytes, n) => loops.argreduce_free(places[n], bytes));
+    [...given, ...answers].forEach((one) => one.free());
+    [x.byteLength, outputs * 4, outputs * 8].forEach((bytes, n) => loops.argreduce_free(ofLoops[n], bytes));
 }
 
 const COLUMNS = [

@@ -18,6 +18,7 @@ const TYPES = [
 const INDEX_TYPES = ["u8", "u16", "i32", "u32", "i64", "u64"];
 const FUNCTIONS = ["argmin", "argmax", "argminmax"];
 const NO_OPTIONS = Object.freeze({});
+const NOWHERE = Object.freeze([0, 0, 0, 0]);
 const OPTIONS = ["axis", "keepDims", "selectLast", "nan", "indexType", "where", "values", "fill", "out", "isa"];
 const KNOWN_OPTIONS = new Set(OPTIONS);
 
@@ -31,18 +32,18 @@ for (const [name, count] of [
     ["indexType", 1],
     ["selectsLast", 1],
     ["ignoresNan", 1],
-    ["hasValues", 1],
     ["hasFill", 1],
     ["fill", 1],
     ["isa", 1],
-    ["input", 1],
-    ["inputBytes", 1],
-    ["mask", 1],
-    ["maskBytes", 1],
     ["rank", 1],
     ["sizes", MOST_AXES],
     ["axisCount", 1],
     ["axes", MOST_AXES],
+    ["hasValues", 1],
+    ["input", 1],
+    ["inputBytes", 1],
+    ["mask", 1],
+    ["maskBytes", 1],
     ["indices", 2],
     ["values", 2],
     ["outputs", 1],
@@ -143,6 +144,7 @@ class Module {
     exports;
     #call;
     #words = new Uint32Array(0);
+    #buffer;
     /** All of memory, as arrays of each type. */
     #views = new Map();
     /** What is in memory for as long as a call takes: places and bytes, so many. */
@@ -155,17 +157,23 @@ class Module {
         if (this.#call === 0) throw new RangeError("there is no memory for a call");
     }
 
+    /** All of memory, also after it grew. */
     get buffer() {
-        return this.exports.memory.buffer;
+        // Views have no length then. (To ask the memory itself takes several times as long.)
+        if (this.#words.length === 0) this.#renew();
+        return this.#buffer;
     }
 
     /** The words of the call, also after memory grew. */
     get words() {
-        if (this.#words.buffer !== this.buffer) {
-            this.#words = new Uint32Array(this.buffer, this.#call, words);
-            this.#views.clear();
-        }
+        if (this.#words.length === 0) this.#renew();
         return this.#words;
+    }
+
+    #renew() {
+        this.#buffer = this.exports.memory.buffer;
+        this.#words = new Uint32Array(this.#buffer, this.#call, words);
+        this.#views.clear();
     }
 
     /** All of memory as an array of a type: that `words` were read since memory grew is up to the caller. */
@@ -272,6 +280,34 @@ function taken(module, place, type, length, out) {
     return out;
 }
 
+/** What a call wrote to an array of the caller's. Where memory grew since, the array has become a view of nothing. */
+function written(module, place, type, length, out) {
+    return out.buffer === module.buffer ? out : new type(module.buffer, place, length);
+}
+
+/**
+ * Of some arrays, of which the first two are read and all others written, or of none: where the call may write each of the others,
+ * which is in the module's memory and apart from all others; or 0.
+ */
+function placesToWrite(buffer, arrays) {
+    const places = [];
+    for (let n = 2; n < arrays.length; n++) {
+        const array = arrays[n];
+        let isPlace = array !== undefined && array.buffer === buffer;
+        for (let other = 0; isPlace && other < arrays.length; other++) {
+            if (other !== n && overlap(array, arrays[other])) isPlace = false;
+        }
+        places.push(isPlace ? array.byteOffset : 0);
+    }
+    return places;
+}
+
+/** Whether an array has bytes of another one, if there is one. */
+function overlap(array, other) {
+    if (other === undefined || other.buffer !== array.buffer) return false;
+    return array.byteOffset < other.byteOffset + other.byteLength && other.byteOffset < array.byteOffset + array.byteLength;
+}
+
 /** An array that is written to: one of a type, attached, and as long as there are outputs. */
 function checkOut(what, array, type, outputs) {
     if (typeOf(array) < 0 || tagOf.call(array) !== type.name) {
@@ -349,6 +385,9 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
 
     const bytes = array.byteLength;
     let [input, mask] = [placeOf(module, array), where === undefined ? 0 : placeOf(module, where)];
+    // Indices and values of each answer. A call that may find nothing there writes nothing to them where it throws.
+    const isWritten = out !== undefined && (where === undefined || fill !== undefined);
+    const places = isWritten ? placesToWrite(module.buffer, [array, where, first.indices, first.values, second?.indices, second?.values]) : NOWHERE;
     try {
         input ??= copied(module, array, "array");
         mask ??= copied(module, where, "where");
@@ -370,6 +409,10 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         for (let n = 0; n < shape.length; n++) call[CALL.sizes + n] = shape[n];
         call[CALL.axisCount] = axes.length;
         for (let n = 0; n < axes.length; n++) call[CALL.axes + n] = axes[n];
+        for (let n = 0; n < 2; n++) {
+            call[CALL.indices + n] = places[2 * n];
+            call[CALL.values + n] = places[2 * n + 1];
+        }
         call[CALL.error] = call[CALL.errorBytes] = 0;
         module.run();
 
@@ -377,9 +420,10 @@ function reduce(module, name, array, shape, options = NO_OPTIONS) {
         call = module.words;
         if (call[CALL.errorBytes] > 0) throw new RangeError(errorOf(module));
         const outputs = call[CALL.outputs];
+        const answer = (place, at, type, into) => (place === 0 ? taken : written)(module, call[at], type, outputs, into);
         const found = (n, into) => ({
-            indices: taken(module, call[CALL.indices + n], indexArray, outputs, into?.indices),
-            values: values ? taken(module, call[CALL.values + n], valueArray, outputs, into?.values) : undefined,
+            indices: answer(places[2 * n], CALL.indices + n, indexArray, into?.indices),
+            values: values ? answer(places[2 * n + 1], CALL.values + n, valueArray, into?.values) : undefined,
             shape: outputShape(shape, axes, keepDims),
         });
         return name === "argminmax" ? { min: found(0, first), max: found(1, second) } : found(0, first);

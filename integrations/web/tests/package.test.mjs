@@ -202,10 +202,49 @@ test("answers go into the caller's arrays, or where a call throws, nowhere", () 
     assert.deepEqual([...place.array], [1, 0]);
     assert.equal(argmax(place.array, [2], { out: { indices: place.array.subarray(1) } }).indices[0], 0);
     assert.deepEqual([...place.array], [1, 0]);
-    const kept = Uint32Array.of(7, 7);
-    assert.throws(() => argmax(scores, [2, 3], { axis: 1, where: new Uint8Array(6), out: { indices: kept } }), RangeError);
-    assert.deepEqual([...kept], [7, 7]);
+    for (const kept of [Uint32Array.of(7, 7), place.array.fill(7)]) {
+        assert.throws(() => argmax(scores, [2, 3], { axis: 1, where: new Uint8Array(6), out: { indices: kept } }), RangeError);
+        assert.deepEqual([...kept], [7, 7]);
+    }
+    // Under a mask that it is a part of; and both into one place, of which the largest remain.
+    const mask = alloc([8], "u8");
+    mask.array.set([1, 1, 0, 1, 1, 1], 2);
+    const part = { indices: mask.array.subarray(2, 4) };
+    assert.deepEqual([...argmax(scores, [2, 3], { axis: 1, where: mask.array.subarray(2), indexType: "u8", fill: 9, out: part }).indices], [1, 0]);
+    const one = { indices: place.array };
+    argminmax(scores, [2, 3], { axis: 1, out: { min: one, max: one } });
+    assert.deepEqual([...place.array], [1, 0]);
     place.free();
+    mask.free();
+});
+
+test("an answer in memory that grows within the call", async () => {
+    const own = await load(await readFile(new URL("../argreduce.wasm", import.meta.url)));
+    const [indices, values] = [own.alloc([2], "u32"), own.alloc([2], "f64")];
+    const out = { indices: indices.array, values: values.array };
+    const x = new Float64Array(1 << 20);
+    [x[77], x[(1 << 19) + 5]] = [1, 2];
+    const found = own.argmax(x, [2, 1 << 19], { axis: 1, values: true, out });
+    assert.equal(out.indices.length, 0);
+    assert.deepEqual([...found.indices, ...found.values], [77, 5, 1, 2]);
+    assert.deepEqual([...indices.array, ...values.array], [77, 5, 1, 2]);
+});
+
+test("the plan of the call before is for calls like it alone", () => {
+    const x = Float32Array.of(3, NaN, 1, 3);
+    const options = [
+        {}, { selectLast: true }, { nan: "ignore" }, { nan: "ignore", selectLast: true }, { axis: 0 }, { axis: 1 }, { axis: [] },
+        { indexType: "u8" }, { keepDims: true }, { values: true }, { where: Uint8Array.of(0, 0, 0, 0), fill: 3 }, { where: Uint8Array.of(0, 0, 0, 0), fill: 5 },
+    ];
+    const asked = options.flatMap((one) => [[argmax, one], [argmin, one], [argminmax, one]]);
+    const answers = asked.map(([reduce, one]) => reduce(x, [2, 2], one));
+    // In another order, each after another.
+    for (let n = 0; n < asked.length; n++) {
+        const m = (n * 7) % asked.length;
+        assert.deepEqual(asked[m][0](x, [2, 2], asked[m][1]), answers[m]);
+    }
+    assert.deepEqual([...argmax(x, [4], { nan: "ignore" }).indices], [0]);
+    assert.deepEqual([...argmax(x.subarray(1), [3]).indices], [0]);
 });
 
 test("memory is where it is said to be, and is given back", async () => {
