@@ -260,12 +260,12 @@ impl TilePresence<'_> {
             }
             let ([slower_whole, slower_packed], [of_whole, _]) = whole.split();
             let bytes = self.bytes(buffer);
-            for (offset, packed) in StridedIter::new(slower_whole).zip(StridedIter::new(slower_packed)) {
+            for_each_offset(slower_whole, slower_packed, |offset, packed| {
                 run(offset, of_whole, Presence::Bytes(&bytes[packed as usize..][..of_whole.size]));
-            }
+            });
             return;
         }
-        for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
+        for_each_offset(slower, slower_mask, |offset, mask_offset| {
             let first = self.loops.mask_start.wrapping_add_signed(mask_offset);
             let presence = if of_mask.stride == 1 || of_mask.size == 1 {
                 self.mask.from(first)
@@ -274,7 +274,7 @@ impl TilePresence<'_> {
                 Presence::Bytes(self.write_run(first, of_mask, buffer.bytes))
             };
             run(offset, of_input, presence);
-        }
+        });
     }
 
     /// A bit for each element of the tile, as far from that of the lowest as it lies from that in the input, with the
@@ -316,10 +316,10 @@ impl TilePresence<'_> {
         let to = unsafe { &mut *(&raw mut *to as *mut [u8]) };
         if buffer.held != Held::Bits(self.key()) {
             let ([slower, slower_mask, _], [_, run, _]) = self.loops.runs.split();
-            for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
+            for_each_offset(slower, slower_mask, |offset, mask_offset| {
                 let first = self.loops.mask_start.wrapping_add_signed(mask_offset);
                 self.write_bits(first, run.size, to, offset as usize);
-            }
+            });
             buffer.held = Held::Bits(self.key());
         }
         to
@@ -377,6 +377,20 @@ impl TilePresence<'_> {
         }
         // SAFETY: all of them were written.
         unsafe { &*(&raw const *to as *const [u8]) }
+    }
+}
+
+/// Calls a function with each offset along some loops, and with that along as many of the same sizes. The fastest are
+/// plain loops: by iterators alone, a step took as long as a short run.
+#[inline(always)]
+fn for_each_offset(loops: &[LoopDim], others: &[LoopDim], mut call: impl FnMut(isize, isize)) {
+    let (Some((fast, loops)), Some((other_fast, others))) = (loops.split_last(), others.split_last()) else {
+        return call(0, 0);
+    };
+    for (offset, other) in StridedIter::new(loops).zip(StridedIter::new(others)) {
+        for n in 0..fast.size as isize {
+            call(offset + n * fast.stride, other + n * other_fast.stride);
+        }
     }
 }
 
