@@ -177,8 +177,11 @@ impl<S: SimdOps<u8>> SimdOp for PackRun<'_, S> {
         }
         let (Some(last), rest) = (words.get_mut(whole), len % 64) else { return };
         *last = match presence {
-            // The bits of a whole word that ends with them.
+            // Those of a whole word that ends with them.
             Presence::Bits(bits, first) if whole > 0 => bits_from(bits, first + len - 64, 64) >> (64 - rest),
+            Presence::Bytes(bytes) if whole > 0 => {
+                bytes[..len].last_chunk().map_or(0, |group| pack_group(simd, group)) >> (64 - rest)
+            }
             _ => (len - rest..len).rev().fold(0, |word, n| word << 1 | u64::from(presence.at(n))),
         };
     }

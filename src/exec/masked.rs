@@ -270,12 +270,15 @@ impl<'a> MaskedFinder<'a> {
         };
         // SAFETY: a kernel writes every value: elements, which are integers of their size.
         let values = unsafe { &mut *(&raw mut *values as *mut [B]) };
-        let has_lost = coverage == Coverage::Some && values.iter().any(|&value| loser.is_like(value));
-        if has_lost {
-            for (value, position) in values.iter_mut().zip(&mut *positions) {
-                let is_like = loser.is_like(*value);
-                *position = if is_like { NOTHING } else { *position };
-                *value = if is_like { B::zeroed() } else { *value };
+        if coverage == Coverage::All || !values.iter().any(|&value| loser.is_like(value)) {
+            return (positions, values, false);
+        }
+        let there = presence.outputs(tile, shape.mask.reduced_dims(), &|n| loser.is_like(values[n]));
+        let mut has_lost = false;
+        for (n, (value, position)) in values.iter_mut().zip(&mut *positions).enumerate() {
+            if loser.is_like(*value) {
+                (*position, *value) = (NOTHING, B::zeroed());
+                has_lost |= there[n / 64] >> (n % 64) & 1 != 0;
             }
         }
         (positions, values, has_lost)

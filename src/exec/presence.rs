@@ -5,7 +5,7 @@
 use super::tiles::{Grid, OutputTile};
 use crate::MAX_RANK;
 use crate::mask::{MaskFormat, MaskPlaces};
-use crate::planner::{CollapsedShape, MAX_MASKED_LEN};
+use crate::planner::{CollapsedShape, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS};
 use argreduce_kernels::{InputMask, LoopDim, MaskedCopier, Presence, StridedIter};
 use std::cmp::Reverse;
 use std::mem::MaybeUninit;
@@ -342,6 +342,48 @@ impl TilePresence<'_> {
         }
     }
 
+    /// A bit for each output of the tile: set where something of it is there, or where that takes long to tell. The
+    /// loops are those over what an output is chosen from, in the mask; only some outputs are asked for.
+    #[inline(never)]
+    pub(super) fn outputs(
+        &self,
+        tile: &OutputTile,
+        reduced: &[LoopDim],
+        is_asked_for: &dyn Fn(usize) -> bool,
+    ) -> [u64; MAX_MASKED_OUTPUTS / 64] {
+        let (grid, mut there) = (tile.mask.expect("under a mask"), [0; MAX_MASKED_OUTPUTS / 64]);
+        let inner = grid.dims[1];
+        let mut put = |at: usize, word: u64| {
+            there[at / 64] |= word << (at % 64);
+            let beyond = word >> 1 >> (63 - at % 64);
+            if beyond != 0 {
+                there[at / 64 + 1] |= beyond;
+            }
+        };
+        match reduced {
+            // Row by row, all outputs that are side by side.
+            _ if inner.stride == 1 && inner.size > 1 => {
+                let mut words = [0; MAX_MASKED_OUTPUTS / 64];
+                let words = &mut words[..inner.size.div_ceil(64)];
+                for o in (0..tile.outputs()).step_by(inner.size) {
+                    let first = grid.place(o);
+                    for offset in StridedIter::new(reduced) {
+                        self.copier.pack(self.mask.from(first.wrapping_add_signed(offset)), inner.size, words);
+                        words.iter().enumerate().for_each(|(n, &word)| put(o + 64 * n, word));
+                    }
+                }
+            }
+            [slower @ .., run] if run.stride == 1 => {
+                for n in (0..tile.outputs()).filter(|&n| is_asked_for(n)) {
+                    let is_there = self.mask.coverage(grid.place(n), (slower, *run)) != Coverage::Nothing;
+                    put(n, u64::from(is_there));
+                }
+            }
+            _ => there = [u64::MAX; _],
+        }
+        there
+    }
+
     /// 1 for each element of the tile that is there, and 0 for each that is not, packed.
     #[inline(never)]
     pub(super) fn bytes<'b>(&self, buffer: &'b mut PresenceBuffer<'_>) -> &'b [u8] {
@@ -491,6 +533,16 @@ mod tests {
                 _ => Coverage::Some,
             };
             assert_eq!(presence.coverage(&mut buffer), coverage, "{mask:?}, {of_input:?}");
+            let there = presence.outputs(tile, shape.mask.reduced_dims(), &|_| true);
+            for n in 0..tile.outputs() {
+                let first = tile.input.place(n);
+                let mut places = StridedIter::new(shape.reduced_dims()).map(|offset| first.wrapping_add_signed(offset));
+                let (says, is) = (there[n / 64] >> (n % 64) & 1 != 0, places.any(|place| is_there[place]));
+                let of_mask = (tile.mask.unwrap().dims[1], shape.mask.reduced_dims().last());
+                let is_exact = matches!(of_mask, (_, Some(LoopDim { stride: 1, .. })))
+                    || of_mask.0.stride == 1 && of_mask.0.size > 1;
+                assert!(says == is || says && !is_exact, "output {n}, {mask:?}, {of_input:?}");
+            }
             if let Some((bits, first)) = presence.bits(&mut buffer, true) {
                 for (&place, &byte) in places.iter().zip(&expected) {
                     let n = first + place - loops.start as usize;
