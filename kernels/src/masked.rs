@@ -35,6 +35,21 @@ impl Presence<'_> {
         }
     }
 
+    /// Of the first eight, a byte each, the least significant of the first: 1 for those that are there, or 0.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline(always)]
+    pub fn first_eight(self) -> u64 {
+        let bytes = match self {
+            Presence::Bits(bits, first) => ((bits_from(bits, first, 8) & 0xff) * EACH_BYTE) & 0x8040_2010_0804_0201,
+            Presence::Bytes(bytes) => {
+                bytes.first_chunk().map_or_else(|| panic!("fewer than eight"), |&eight| u64::from_le_bytes(eight))
+            }
+        };
+        ((((bytes & !TOP_BITS) + !TOP_BITS) | bytes) >> 7) & EACH_BYTE
+    }
+
     /// For how many neighbours there is an answer.
     fn count(self) -> usize {
         match self {
@@ -203,10 +218,13 @@ fn pack_group<S: SimdOps<u8>>(simd: S, group: &[u8; 64]) -> u64 {
     !zeros
 }
 
+const TOP_BITS: u64 = u64::from_le_bytes([0x80; 8]);
+/// 1 in each byte.
+const EACH_BYTE: u64 = u64::from_le_bytes([1; 8]);
+
 /// Of eight bytes: first the top bit of each, and then those side by side.
 #[inline(always)]
 fn pack_eight(bytes: [u8; 8]) -> u64 {
-    const TOP_BITS: u64 = u64::from_le_bytes([0x80; 8]);
     let bytes = u64::from_le_bytes(bytes);
     let tops = (((bytes & !TOP_BITS) + !TOP_BITS) | bytes) & TOP_BITS;
     (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -252,7 +252,8 @@ impl TilePresence<'_> {
         mut run: impl FnMut(isize, LoopDim, Presence<'_>),
     ) {
         let ([slower, slower_mask, slower_packed], [of_input, of_mask, of_copy]) = self.loops.runs.split();
-        if of_mask.size < MIN_MASK_RUN && !slower.is_empty() {
+        let is_turned = of_mask.stride != 1 && slower_mask.last().is_some_and(|l| l.stride == 1);
+        if (of_mask.size < MIN_MASK_RUN || is_turned) && !slower.is_empty() {
             // As the input alone would be.
             let mut whole = Runs::<2>::EMPTY;
             for (from, to) in slower.iter().zip(slower_packed).chain([(&of_input, &of_copy)]) {
@@ -388,17 +389,44 @@ impl TilePresence<'_> {
     #[inline(never)]
     pub(super) fn bytes<'b>(&self, buffer: &'b mut PresenceBuffer<'_>) -> &'b [u8] {
         let (([_, slower, _], [_, run, _]), mut written) = (self.loops.runs.split(), 0);
-        let is_written = buffer.held == Held::Bytes(self.key());
-        for offset in StridedIter::new(slower) {
-            if !is_written {
-                let first = self.loops.mask_start.wrapping_add_signed(offset);
-                self.write_run(first, run, &mut buffer.bytes[written..]);
+        let (is_written, mask_start) = (buffer.held == Held::Bytes(self.key()), self.loops.mask_start);
+        // Where the mask goes along the runs in larger steps than from one to the next.
+        let is_turned = |rows: &LoopDim| rows.stride == 1 && run.stride != 1 && rows.size.min(run.size) >= TURNED;
+        if let [slower @ .., rows] = slower
+            && is_turned(rows)
+        {
+            for offset in StridedIter::new(slower) {
+                if !is_written {
+                    self.turn(mask_start.wrapping_add_signed(offset), rows.size, run, &mut buffer.bytes[written..]);
+                }
+                written += rows.size * run.size;
             }
-            written += run.size;
+        } else {
+            for offset in StridedIter::new(slower) {
+                if !is_written {
+                    self.write_run(mask_start.wrapping_add_signed(offset), run, &mut buffer.bytes[written..]);
+                }
+                written += run.size;
+            }
         }
         buffer.held = Held::Bytes(self.key());
         // SAFETY: so many were written, run by run, each all of its elements: now, or when they were asked for last.
         unsafe { &*(&raw const buffer.bytes[..written] as *const [u8]) }
+    }
+
+    /// Those of so many runs, which are neighbours in the mask: turned by squares, of which the last ones overlap.
+    fn turn(&self, first: usize, rows: usize, run: LoopDim, to: &mut [MaybeUninit<u8>]) {
+        let to = &mut to[..rows * run.size];
+        for n in (0..run.size).step_by(TURNED).map(|n| n.min(run.size - TURNED)) {
+            for row in (0..rows).step_by(TURNED).map(|row| row.min(rows - TURNED)) {
+                let column = |i: usize| first.wrapping_add_signed((n + i) as isize * run.stride) + row;
+                let turned = turned(std::array::from_fn(|i| self.mask.from(column(i)).first_eight()));
+                for (i, eight) in turned.into_iter().enumerate() {
+                    let to = &mut to[(row + i) * run.size + n..][..TURNED];
+                    to.copy_from_slice(&eight.to_le_bytes().map(MaybeUninit::new));
+                }
+            }
+        }
     }
 
     /// Those of one run.
@@ -420,6 +448,21 @@ impl TilePresence<'_> {
         // SAFETY: all of them were written.
         unsafe { &*(&raw const *to as *const [u8]) }
     }
+}
+
+/// The sides of the squares that are turned: as many as bytes of a word.
+const TURNED: usize = 8;
+
+/// Byte `m` of word `n` is byte `n` of word `m`.
+fn turned(mut words: [u64; TURNED]) -> [u64; TURNED] {
+    for (distance, kept) in [(4, 0xffff_ffff_u64), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)] {
+        for n in (0..TURNED).filter(|n| n & distance == 0) {
+            let swapped = (words[n] >> (8 * distance) ^ words[n + distance]) & kept;
+            words[n + distance] ^= swapped;
+            words[n] ^= swapped << (8 * distance);
+        }
+    }
+    words
 }
 
 /// Calls a function with each offset along some loops, and with that along as many of the same sizes. The fastest are
@@ -462,16 +505,16 @@ mod tests {
     /// whether that is one answer for all.
     #[test]
     fn all_formats_say_the_same() {
-        let sizes = [3, 5, 80];
+        let sizes = [2, 11, 80];
         for density in [0, 1, 50, 99, 100] {
-            let bools: Vec<bool> = (0..1200_u64).map(|n| n * n * 7919 % 101 % 100 < density).collect();
+            let bools: Vec<bool> = (0..1760_u64).map(|n| n * n * 7919 % 101 % 100 < density).collect();
             let bytes: Vec<u8> = bools.iter().enumerate().map(|(n, &is)| if is { n as u8 | 1 } else { 0 }).collect();
             let spread: Vec<bool> = bools.iter().flat_map(|&is| [is, !is]).collect();
-            let strided = Layout::strided(&sizes, &[800, 160, 2], 0).unwrap();
+            let strided = Layout::strided(&sizes, &[1760, 160, 2], 0).unwrap();
             let mut masks = vec![Mask::bools(&bools), Mask::bytes(&bytes), Mask::strided(&spread, &strided)];
             let bits: Vec<Vec<u8>> = (0..9)
                 .map(|offset| {
-                    let mut bits = vec![if density == 100 { 0xff } else { 0 }; (1200_usize + offset).div_ceil(8)];
+                    let mut bits = vec![if density == 100 { 0xff } else { 0 }; (1760_usize + offset).div_ceil(8)];
                     for (n, &is) in bools.iter().enumerate() {
                         bits[(n + offset) / 8] =
                             bits[(n + offset) / 8] & !(1 << ((n + offset) % 8)) | u8::from(is) << ((n + offset) % 8);
@@ -480,7 +523,7 @@ mod tests {
                 })
                 .collect();
             masks.extend(bits.iter().enumerate().map(|(offset, bits)| Mask::bits(bits, offset)));
-            let layouts = [[400, 80, 1], [1, 3, 15], [1200, 160, 2]];
+            let layouts = [[880, 80, 1], [1, 2, 22], [880, 1, 11], [1760, 160, 2]];
             for (mask, strides) in masks.iter().flat_map(|mask| layouts.map(|strides| (mask, strides))) {
                 let layout = Layout::strided(&sizes, &strides, 7).unwrap();
                 let mask = mask.places(&layout).unwrap();
