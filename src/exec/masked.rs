@@ -118,6 +118,10 @@ impl OrderedKernel {
         Some(OrderedKernel { order: bound.order(), isa, strategy, kernel })
     }
 
+    fn are_columns(self) -> bool {
+        !matches!(self.strategy, Strategy::Rows | Strategy::SegmentedRows)
+    }
+
     /// The one that finds, of what is all as bad as what never wins by this one, the first that is there: because that
     /// wins by the opposite order.
     pub(super) fn of_worst(self, bound: &BoundPlan<'_>) -> Self {
@@ -202,7 +206,7 @@ impl<'a> MaskedFinder<'a> {
         };
         // SAFETY: the caller's promise.
         let (positions, values, has_lost) = unsafe { self.find_by(bound, search, shape, tile, positions, values) };
-        if has_lost {
+        if has_lost && self.may_be_there(search, shape, tile, &|n| positions[n] == NOTHING) {
             let (mut others, mut other_values) =
                 ([MaybeUninit::uninit(); MAX_MASKED_OUTPUTS], [MaybeUninit::uninit(); MAX_MASKED_OUTPUTS]);
             let others = (&mut others[..tile.outputs()], &mut other_values[..tile.outputs()]);
@@ -219,6 +223,20 @@ impl<'a> MaskedFinder<'a> {
         (positions, values)
     }
 
+    /// Whether of some outputs of a tile something may be there. Where nothing is, nothing need be searched again.
+    pub(super) fn may_be_there(
+        &self,
+        search: OrderedKernel,
+        shape: &CollapsedShape,
+        tile: &OutputTile,
+        is_asked_for: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let loops = &TileLoops::of(tile, shape, search.are_columns());
+        let presence = TilePresence { mask: &self.mask.places, copier: self.mask.copier, loops };
+        let there = presence.outputs(tile, shape.mask.reduced_dims(), is_asked_for);
+        (0..tile.outputs()).any(|n| is_asked_for(n) && there[n / 64] >> (n % 64) & 1 != 0)
+    }
+
     /// The positions of the best elements by an order, and those elements; or [`NOTHING`] and bits of 0, where nothing
     /// is there, or it is all as bad as what never wins. Whether there may be any of the latter. There is a place for
     /// each.
@@ -229,15 +247,15 @@ impl<'a> MaskedFinder<'a> {
     unsafe fn find_by<'p, 'v, B: Bits>(
         &mut self,
         bound: &BoundPlan<'_>,
-        OrderedKernel { order, strategy, kernel, .. }: OrderedKernel,
+        search: OrderedKernel,
         shape: &CollapsedShape,
         tile: &OutputTile,
         positions: &'p mut [MaybeUninit<u32>],
         values: &'v mut [MaybeUninit<B>],
     ) -> (&'p mut [u32], &'v mut [B], bool) {
+        let OrderedKernel { order, kernel, .. } = search;
         let (input, reduced) = (bound.input(), shape.reduced_dims());
-        let are_columns = !matches!(strategy, Strategy::Rows | Strategy::SegmentedRows);
-        let (loops, buffer) = (&TileLoops::of(tile, shape, are_columns), &mut self.presence);
+        let (loops, buffer) = (&TileLoops::of(tile, shape, search.are_columns()), &mut self.presence);
         let presence = TilePresence { mask: &self.mask.places, copier: self.mask.copier, loops };
         let coverage = presence.coverage(buffer);
         if coverage == Coverage::Nothing {
@@ -270,15 +288,12 @@ impl<'a> MaskedFinder<'a> {
         };
         // SAFETY: a kernel writes every value: elements, which are integers of their size.
         let values = unsafe { &mut *(&raw mut *values as *mut [B]) };
-        if coverage == Coverage::All || !values.iter().any(|&value| loser.is_like(value)) {
-            return (positions, values, false);
-        }
-        let there = presence.outputs(tile, shape.mask.reduced_dims(), &|n| loser.is_like(values[n]));
-        let mut has_lost = false;
-        for (n, (value, position)) in values.iter_mut().zip(&mut *positions).enumerate() {
-            if loser.is_like(*value) {
-                (*position, *value) = (NOTHING, B::zeroed());
-                has_lost |= there[n / 64] >> (n % 64) & 1 != 0;
+        let has_lost = coverage == Coverage::Some && values.iter().any(|&value| loser.is_like(value));
+        if has_lost {
+            for (value, position) in values.iter_mut().zip(&mut *positions) {
+                let is_like = loser.is_like(*value);
+                *position = if is_like { NOTHING } else { *position };
+                *value = if is_like { B::zeroed() } else { *value };
             }
         }
         (positions, values, has_lost)

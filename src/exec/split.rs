@@ -205,10 +205,23 @@ unsafe fn find_best_there<T: Element>(
     let Some(search) = OrderedKernel::of(bound) else { unreachable!("of one element, nothing is split") };
     let (mut positions, mut values) =
         ([MaybeUninit::uninit(); MAX_MASKED_OUTPUTS], [MaybeUninit::<T>::uninit(); MAX_MASKED_OUTPUTS]);
-    let mut find_all = |search, with_best: &mut WithBest<'_>| {
+    // Of all outputs, or of those that are as bad as a key.
+    let mut find_all = |search, as_bad: Option<i64>, with_best: &mut WithBest<'_>| {
         let mut has_any_lost = false;
         let max_outputs = |walk: &_| bound.plan().masked_outputs(walk);
         for_each_unsettled(bound, shape, max_outputs, with_best, &mut |walk, tile, with_best| {
+            if let Some(key) = as_bad {
+                let mut are_as_bad = [false; MAX_MASKED_OUTPUTS];
+                let are_as_bad = &mut are_as_bad[..tile.outputs()];
+                with_best(&mut |best| {
+                    for (n, is) in are_as_bad.iter_mut().enumerate() {
+                        *is = best[tile.output.place(n)].key <= key;
+                    }
+                });
+                if !finder.may_be_there(search, walk, tile, &|n| are_as_bad[n]) {
+                    return;
+                }
+            }
             let (positions, values) = (&mut positions[..tile.outputs()], &mut values[..tile.outputs()]);
             // SAFETY: the caller's promise.
             let (positions, values, has_lost) =
@@ -219,10 +232,10 @@ unsafe fn find_best_there<T: Element>(
         has_any_lost
     };
     let ((function, policy), mut is_any_as_bad) = (bound.order(), false);
-    let (has_lost, worst) = (find_all(search, with_best), key(function, policy, worst::<T>(bound.order())));
+    let (has_lost, worst) = (find_all(search, None, with_best), key(function, policy, worst::<T>(bound.order())));
     with_best(&mut |best| is_any_as_bad = has_lost && best.iter().any(|best| best.key <= worst));
     if is_any_as_bad {
-        find_all(search.of_worst(bound), with_best);
+        find_all(search.of_worst(bound), Some(worst), with_best);
     }
 }
 
