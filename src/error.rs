@@ -261,6 +261,18 @@ pub enum Error(f) {
         /// How many it has.
         len: usize,
     } => write!(f, "the mask has {len} {unit}: the input needs {required}"),
+    /// A key for elements of another type.
+    KeyType {
+        /// The type of the element that keys are the distance to.
+        key: DataType,
+        /// The type of the elements.
+        elements: DataType,
+    } => write!(f, "the key is a distance to an element of {key}: the elements are {elements}"),
+    /// A key that is a distance to NaN.
+    KeyIsNan {
+        /// The type of the elements.
+        data_type: DataType,
+    } => write!(f, "the key is a distance to NaN: it has to be a number of {data_type}, or infinity"),
     /// The index type cannot hold the largest possible index.
     IndexTooLarge {
         /// The largest possible index.

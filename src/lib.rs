@@ -148,6 +148,7 @@ pub mod directml;
 mod error;
 mod exec;
 mod index;
+mod key;
 mod layout;
 mod mask;
 mod messages;
@@ -172,6 +173,7 @@ pub use error::Error;
 #[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use index::Index;
+pub use key::Key;
 pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use mask::Mask;
 pub use options::{AxisDirection, Options};

@@ -1,6 +1,7 @@
-//! The options that all calls share, as one value: which of equal elements to take, and where NaN stands.
+//! The options that all calls share, as one value: which of equal elements to take, where NaN stands, and what elements
+//! are compared by.
 
-use crate::NanPolicy;
+use crate::{Key, NanPolicy};
 
 /// Which of equal elements to take: DirectML's `DML_AXIS_DIRECTION`, ONNX's `select_last_index`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -15,11 +16,11 @@ pub enum AxisDirection {
 
 argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing = "decreasing");
 
-/// Which of equal elements to take, and where NaN stands: for slices, packed tensors, plans, and arrays of the crate
-/// `ndarray`.
+/// Which of equal elements to take, where NaN stands, and what elements are compared by: for slices, packed tensors,
+/// plans, and arrays of the crate `ndarray`.
 ///
-/// By default ties go to the first, and NaN is before all numbers. Where options are taken, a direction or a policy
-/// alone will do.
+/// By default ties go to the first, NaN is before all numbers, and elements are compared by themselves. Where options
+/// are taken, a direction, a policy or a [key](Key) alone will do.
 ///
 /// ```
 /// use argreduce::{ArgReduce, AxisDirection, Layout, NanPolicy, Options, ReduceFunction, SliceExt};
@@ -39,12 +40,13 @@ argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing =
 pub struct Options {
     pub(crate) direction: AxisDirection,
     pub(crate) nan_policy: NanPolicy,
+    pub(crate) key: Key,
 }
 
 impl Options {
-    /// Ties go to the first, and NaN is before all numbers.
+    /// Ties go to the first, NaN is before all numbers, and elements are compared by themselves.
     pub const fn new() -> Self {
-        Options { direction: AxisDirection::Increasing, nan_policy: NanPolicy::Propagate }
+        Options { direction: AxisDirection::Increasing, nan_policy: NanPolicy::Propagate, key: Key::Value }
     }
 
     /// Which of equal elements to take.
@@ -58,6 +60,12 @@ impl Options {
     pub const fn nan_policy(self, nan_policy: NanPolicy) -> Self {
         Options { nan_policy, ..self }
     }
+
+    /// What elements are compared by.
+    #[must_use]
+    pub const fn by(self, key: Key) -> Self {
+        Options { key, ..self }
+    }
 }
 
 impl From<AxisDirection> for Options {
@@ -69,5 +77,11 @@ impl From<AxisDirection> for Options {
 impl From<NanPolicy> for Options {
     fn from(nan_policy: NanPolicy) -> Self {
         Options::new().nan_policy(nan_policy)
+    }
+}
+
+impl From<Key> for Options {
+    fn from(key: Key) -> Self {
+        Options::new().by(key)
     }
 }

@@ -1,8 +1,8 @@
 //! The contract as plain loops, to be read beside its table, and to check everything else against. It shares nothing
 //! with the planner or the kernels: not the collapse, not the order, not the walk. (But that floats are compared in the
-//! default floating-point mode.)
+//! default floating-point mode.) A [`Key`] is an array of keys.
 
-use crate::{AxisDirection, Layout, NanPolicy, ReduceFunction};
+use crate::{AxisDirection, DataType, Element, Key, Layout, NanPolicy, ReduceFunction, bf16, f16};
 use argreduce_kernels::float_mode;
 
 /// The index of the best element for each position of the kept axes, in row-major order of the kept axes.
@@ -176,6 +176,77 @@ fn cumulative_in_default_mode<T: Copy + PartialOrd>(
             }
             indices[number + index * step] = best.map(|(index, _)| index);
         }
+    }
+}
+
+/// What elements are compared by: what any function here is given in place of them, if there is a [`Key`]. Numbers that
+/// compare as keys do.
+///
+/// # Panics
+/// If the key is a distance to an element of another type.
+///
+/// ```
+/// use argreduce::{AxisDirection, Key, Layout, NanPolicy, ReduceFunction, reference};
+/// let first_max = (ReduceFunction::ArgMax, AxisDirection::Increasing, NanPolicy::Propagate);
+/// let keys = reference::keys(Key::distance(100_i8), &[0, -128, 127, 100]);
+/// assert_eq!(reference::arg_reduce(first_max, &Layout::contiguous(&[4])?, &[true], &keys), [1]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn keys<T: Element>(key: Key, elements: &[T]) -> Vec<impl Copy + PartialOrd + std::fmt::Debug + use<T>> {
+    let mut keys = Vec::new();
+    float_mode::in_default(&mut || keys = elements.iter().map(|&x| key_of(key, x)).collect());
+    keys
+}
+
+/// A number, exact.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum Number {
+    Integer(i128),
+    Float(f64),
+}
+
+#[inline(never)]
+fn key_of<T: Element>(key: Key, x: T) -> Number {
+    let (x, q) = match (key, number(Key::distance(x))) {
+        (Key::Value, x) => return x,
+        (Key::Magnitude, x @ Number::Integer(_)) => (x, Number::Integer(0)),
+        (Key::Magnitude, x) => (x, Number::Float(0.0)),
+        (Key::Distance { data_type, .. }, x) => {
+            assert_eq!(data_type, T::DATA_TYPE);
+            (x, number(key))
+        }
+    };
+    match (x, q) {
+        (Number::Integer(x), Number::Integer(q)) => Number::Integer((x - q).abs()),
+        (Number::Float(x), Number::Float(q)) => Number::Float(rounded(T::DATA_TYPE, x, q).abs()),
+        _ => unreachable!("both are of one type"),
+    }
+}
+
+/// The element that a key is the distance to.
+fn number(key: Key) -> Number {
+    let Key::Distance { data_type, bits } = key else { unreachable!("it is a distance") };
+    match data_type {
+        DataType::F32 => Number::Float(f32::from_bits(bits as u32).into()),
+        DataType::F16 => Number::Float(f16::from_bits(bits as u16).into()),
+        DataType::Bf16 => Number::Float(bf16::from_bits(bits as u16).into()),
+        DataType::F64 => Number::Float(f64::from_bits(bits)),
+        DataType::I8 => Number::Integer((bits as i8).into()),
+        DataType::I16 => Number::Integer((bits as i16).into()),
+        DataType::I32 => Number::Integer((bits as i32).into()),
+        DataType::I64 => Number::Integer((bits as i64).into()),
+        _ => Number::Integer(bits.into()),
+    }
+}
+
+/// A difference, rounded to a type. (That of 16-bit floats is exact before, or one is so small beside the other that it
+/// changes nothing.)
+fn rounded(data_type: DataType, x: f64, q: f64) -> f64 {
+    match data_type {
+        DataType::F32 => (x as f32 - q as f32).into(),
+        DataType::F16 => f16::from_f64(x - q).into(),
+        DataType::Bf16 => bf16::from_f64(x - q).into(),
+        _ => x - q,
     }
 }
 

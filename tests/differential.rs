@@ -348,10 +348,11 @@ fn every_combination() {
             left /= choices.len();
             choice
         });
-        let [data_type, index_type, order, place, width, part, fill, edge, walk]: [u8; 9] = rng.random();
+        let [data_type, index_type, order, place, width, part, fill, edge, walk, key]: [u8; 10] = rng.random();
         let view = shapes::view(shapes[n % 3], rng.random_range(0..3));
         let choices = [
-            data_type, index_type, order, bytes, both, asked, new, mask, place, executor, width, part, fill, edge, walk,
+            data_type, index_type, order, bytes, both, asked, new, mask, place, executor, width, part, fill, edge,
+            walk, key,
         ];
         problem::check(&case(&view, choices, rng.random()));
     }

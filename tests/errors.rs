@@ -1,8 +1,8 @@
 //! Bad input: each error, its message, and that nothing was written.
 
 use argreduce::{
-    ArgReduce, DataType, Error, Index, Isa, Layout, Mask, Merge, Partial, PartialBuffers, ReduceFunction, argmax,
-    argmin, drop_axes, unravel,
+    ArgReduce, DataType, Error, Index, Isa, Key, Layout, Mask, Merge, Partial, PartialBuffers, ReduceFunction,
+    SliceExt, argmax, argmin, drop_axes, unravel,
 };
 use bytemuck::{Pod, bytes_of_mut, cast_slice_mut};
 use std::ops::Bound;
@@ -117,6 +117,38 @@ fn the_best_so_far() {
         let plan = ArgReduce::argmax(&layout).axes(&[1]).cumulative().plan::<f32, u32>().unwrap();
         assert_eq!(plan.collect::<Vec<u32>>(&[0.0; 0]).unwrap(), []);
     }
+}
+
+/// A key of another type than the elements, and one that is NaN: when planning, for streams, and when merging.
+#[test]
+fn keys() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let reduce = ArgReduce::argmin(&layout).axes(&[1]);
+    let message = "the key is a distance to an element of u8: the elements are f32";
+    let of_u8 = reduce.by(Key::distance(3_u8));
+    refused(of_u8.plan::<f32, u32>(), message);
+    refused(of_u8.plan_both::<f32, u32>(), message);
+    refused(of_u8.plan_untyped(DataType::F32, DataType::U32), message);
+    refused(of_u8.stream::<f32, u32>(1), message);
+    refused(of_u8.cumulative().plan::<f32, u32>(), message);
+    assert!(of_u8.plan::<u8, u32>().is_ok());
+    let nan = "the key is a distance to NaN: it has to be a number of f16, or infinity";
+    refused(reduce.by(Key::distance(-half::f16::NAN)).plan::<half::f16, u32>(), nan);
+    assert!(reduce.by(Key::distance(f64::NEG_INFINITY)).plan::<f64, u32>().is_ok());
+    let short = "the key slice has 0 elements of i16: the layout needs 1";
+    refused(Key::distance_untyped(DataType::I16, &[1]), short);
+    assert_eq!(Key::distance_untyped(DataType::Bool, &[7]), Ok(Key::distance(true)));
+
+    let merge = Merge::new(ReduceFunction::ArgMin).by(Key::distance(3_u8));
+    let (mut acc, other) = ([Partial { value: 1.0_f32, index: 0_u32 }], [Partial { value: 2.0, index: 1 }]);
+    refused(merge.partials(&mut acc, &other), message);
+    refused(merge.partials::<f32, u32>(&mut [], &[]), message);
+    refused(merge.arrays(&mut [1.0_f32], &mut [0_u32], &[2.0], &[1]), message);
+    let merge = merge.by(Key::distance(f32::NAN));
+    let nan = "the key is a distance to NaN: it has to be a number of f32, or infinity";
+    refused(merge.partials(&mut acc, &other), nan);
+    assert_eq!(acc[0], Partial { value: 1.0, index: 0 });
+    assert_eq!([1.0_f32].arg_reduce(ReduceFunction::ArgMin, Key::distance(1_i8)), None);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, Executor, Isa, Layout, NanPolicy, Options, Partial, ReduceFunction, ScopedThreads, Sequential, SliceExt,
-    reference,
+    ArgReduce, Executor, Isa, Key, Layout, NanPolicy, Options, Partial, ReduceFunction, ScopedThreads, Sequential,
+    SliceExt, reference,
 };
 use argreduce_guard::{FloatMode, few};
 use common::{Sample, orders, rng};
@@ -126,9 +126,13 @@ fn check_plans<T: Float>() {
         let layout = Layout::contiguous(sizes).unwrap();
         let reduced: Vec<bool> = (0..sizes.len() as isize).map(|axis| axes.contains(&axis)).collect();
         let data = subnormals::<T>(&mut rng, layout.element_count());
-        for (turn, order) in orders().enumerate() {
+        let subnormal = Key::distance(T::subnormal(n % 2 > 0, 2));
+        for (turn, (order, key)) in
+            orders().flat_map(|order| [Key::Value, Key::Magnitude, subnormal].map(|key| (order, key))).enumerate()
+        {
+            let keys = reference::keys(key, &data);
             let expected: Vec<u32> =
-                reference::arg_reduce(order, &layout, &reduced, &data).into_iter().map(|n| n as u32).collect();
+                reference::arg_reduce(order, &layout, &reduced, &keys).into_iter().map(|n| n as u32).collect();
             let best = common::best_values(
                 &layout,
                 &reduced,
@@ -138,7 +142,8 @@ fn check_plans<T: Float>() {
             let (function, direction, policy) = order;
             for isa in Isa::available() {
                 let reduce = |layout: &Layout| {
-                    ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy).isa(isa)
+                    let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy);
+                    reduce.by(key).isa(isa)
                 };
                 let executor = &*executors[(n + turn) % executors.len()];
                 // Here in the default mode, on threads in another; and here in another.
@@ -152,7 +157,8 @@ fn check_plans<T: Float>() {
                 }
             }
             for mode in FloatMode::ALL {
-                let of_reference = mode.run(|| reference::arg_reduce(order, &layout, &reduced, &data));
+                let of_reference =
+                    mode.run(|| reference::arg_reduce(order, &layout, &reduced, &reference::keys(key, &data)));
                 assert_eq!(of_reference.into_iter().map(|n| n as u32).collect::<Vec<_>>(), expected, "{data:?}");
             }
         }
@@ -178,6 +184,11 @@ fn check_slices<T: Float>() {
                 let options = Options::from(direction).nan_policy(policy);
                 let found = mode.run(|| data.arg_reduce(function, options));
                 assert_eq!(found, Some(expected[0]), "{function} {direction} {policy} of {data:?}");
+                let key = Key::distance(T::subnormal(len % 2 > 0, 1));
+                let keys = reference::keys(key, &data);
+                let nearest = reference::arg_reduce((function, direction, policy), &layout, &[true], &keys);
+                let found = mode.run(|| data.arg_reduce(function, options.by(key)));
+                assert_eq!(found, Some(nearest[0]), "{function} {direction} {policy} by {key} of {data:?}");
                 if options == Options::default() {
                     let found = mode.run(|| match function {
                         ReduceFunction::ArgMin => (data.argmin(), data.argminmax().map(|(min, _)| min)),

@@ -1,7 +1,7 @@
 //! Planning and running take no heap memory, for any strategy.
 
 use allocation_counter::measure;
-use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Mask, Partial, PartialBuffers, unravel};
+use argreduce::{ArgReduce, DataType, Executor, Isa, Key, Layout, Mask, Partial, PartialBuffers, unravel};
 use std::hint::black_box;
 
 /// Several threads, as far as the library knows.
@@ -100,6 +100,11 @@ fn planning_and_running_allocate_nothing() {
                 plan.merge().partials(&mut partials, &others).unwrap();
                 plan.finish(&partials, &mut indices).unwrap();
                 plan.merge().arrays(&mut values, &mut indices, &other_values, &other_indices).unwrap();
+                let plan = ArgReduce::argmin(&layout).axes(reduced).isa(isa).by(Key::distance(2.5_f32));
+                let plan = plan.plan::<f32, u32>().unwrap();
+                plan.run(&input, (&mut indices, &mut values)).unwrap();
+                plan.run(argreduce::input(&input).on(&Several), &mut partials).unwrap();
+                plan.merge().partials(&mut partials, &others).unwrap();
             });
             assert_eq!(info.count_total, 0, "{strategy} on {isa}");
             let layout = Layout::strided(&sizes, &strides, 0).unwrap();

@@ -2,7 +2,7 @@
 //! it, by each ISA of this machine.
 #![cfg(unix)]
 
-use argreduce::{ArgReduce, Executor, Isa, Layout, Mask, Partial, input};
+use argreduce::{ArgReduce, Executor, Isa, Key, Layout, Mask, Partial, input};
 use argreduce_guard::stack_bytes;
 
 /// As docs/threads.md has it.
@@ -85,7 +85,9 @@ fn check<T: argreduce::Element, I: argreduce::Index>(isa: Isa, types: &str) -> (
         let reversed: Vec<usize> = default.sizes().iter().rev().copied().collect();
         let order: Vec<isize> = (0..sizes.len() as isize).rev().collect();
         let transposed = Layout::contiguous(&reversed).unwrap().permute(&order).unwrap();
-        let reduce = if is_transposed { reduce.output_layout(&transposed) } else { reduce };
+        // By keys too, which go another way.
+        let reduce =
+            if is_transposed { reduce.output_layout(&transposed).by(Key::distance(T::default())) } else { reduce };
         let (plan, both) = (reduce.plan::<T, I>().unwrap(), reduce.plan_both::<T, I>().unwrap());
         let (x, outputs) = (vec![T::default(); layout.required_len()], default.element_count());
         let there: Vec<bool> = (0..layout.element_count()).map(|n| n % 3 > 0).collect();
@@ -137,6 +139,7 @@ fn check_so_far<T: argreduce::Element, I: argreduce::Index>(isa: Isa) -> usize {
     for (sizes, axis) in [([300, 200], 1), ([200, 300], 0), ([40, 3], 0)] {
         let layout = Layout::contiguous(&sizes).unwrap();
         let reduce = ArgReduce::argmax(&layout).axes(&[axis]).fill(0).isa(isa).cumulative();
+        let reduce = if axis == 1 { reduce.by(Key::distance(T::default())) } else { reduce };
         let Ok(plan) = reduce.plan::<T, I>() else { continue };
         let len = layout.element_count();
         let (x, there) = (vec![T::default(); len], (0..len).map(|n| n % 3 > 0).collect::<Vec<bool>>());

@@ -41,6 +41,8 @@ fn overhead(criterion: &mut Criterion) {
         isa: null(),
         cumulative: 0,
         reserved_2: 0,
+        key: 0,
+        key_value: null(),
     };
     let mut operator = null_mut();
     // SAFETY: the description points to arrays that are still there.

@@ -54,6 +54,15 @@
 // `cumulative`: for each element, the best of it and all after it.
 #define ARGREDUCE_CUMULATIVE_REVERSE 2
 
+// `key`: elements are compared by themselves.
+#define ARGREDUCE_KEY_VALUE 0
+
+// `key`: by their magnitude, that of signed integers as unsigned ones.
+#define ARGREDUCE_KEY_MAGNITUDE 1
+
+// `key`: by their distance to `key_value`; that of integers never wraps, that of floats is rounded once.
+#define ARGREDUCE_KEY_DISTANCE 2
+
 // `kind` of a mask: a bit for each element, the least significant of each byte first; 1 is there.
 #define ARGREDUCE_MASK_BITS 0
 
@@ -164,6 +173,12 @@ typedef struct argreduce_desc {
     uint32_t cumulative;
     // 0.
     uint32_t reserved_2;
+    // What elements are compared by: ARGREDUCE_KEY_VALUE, ARGREDUCE_KEY_MAGNITUDE or ARGREDUCE_KEY_DISTANCE. Values
+    // are the elements all the same.
+    uint32_t key;
+    // Of ARGREDUCE_KEY_DISTANCE, what it is the distance to: an element of `input_type`, but NaN. It is read by
+    // argreduce_compile(), and not kept. Else NULL.
+    const void *key_value;
 } argreduce_desc;
 
 // What argreduce_executor::parallel_for calls: task(data, n) for each n below `tasks`. It never throws, longjmps or
@@ -363,6 +378,9 @@ typedef struct argreduce_pairs {
 // The best so far along no axis or several; or what there is none of: partial answers.
 #define ARGREDUCE_CUMULATIVE_MISMATCH 34
 
+// A key that is a distance to NaN.
+#define ARGREDUCE_KEY_IS_NAN 35
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -406,11 +424,11 @@ argreduce_status argreduce_execute(const struct argreduce_operator *op,
                                    size_t index_bytes);
 
 // Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
-// the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and
-// an index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The
-// strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no
-// element. If `count` is 0, `acc` and `other` may be NULL. An operator of ARGREDUCE_ARGMINMAX is refused: the smallest
-// are merged by an operator of ARGREDUCE_ARGMIN, the largest by one of ARGREDUCE_ARGMAX.
+// the function, the direction, the rule for NaN and the key of `op`. The order in which parts are merged changes
+// nothing, and an index with all bits set changes nothing. Bases and strides are multiples of the size of their
+// elements. The strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other`
+// share no element. If `count` is 0, `acc` and `other` may be NULL. An operator of ARGREDUCE_ARGMINMAX is refused: the
+// smallest are merged by an operator of ARGREDUCE_ARGMIN, the largest by one of ARGREDUCE_ARGMAX.
 //
 // The caller promises: `op` is NULL or compiled and not released yet; `acc` and `other` are NULL or point to what their types say; their
 // elements are there, and nobody else writes them meanwhile (nor reads those of `acc`). What lies between elements is

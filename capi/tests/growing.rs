@@ -106,6 +106,8 @@ fn run(more: usize, short: Option<(usize, usize)>) -> (argreduce_status, [u32; 2
         isa: c"portable".as_ptr(),
         cumulative: 0,
         reserved_2: 0,
+        key: 0,
+        key_value: null(),
     };
     let executor = argreduce_executor {
         size: argreduce_executor::SIZES[0].saturating_add(more),

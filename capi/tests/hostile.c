@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200112L
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <argreduce.h>
+#include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -81,6 +82,13 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.reserved = 1);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.reserved_2 = 1);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.cumulative = 3);
+    static const float not_a_number = (float)(0.0 * INFINITY);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.key = 3);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.key_value = &not_a_number);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, (desc.key = ARGREDUCE_KEY_MAGNITUDE, desc.key_value = &not_a_number));
+    REFUSED(ARGREDUCE_NULL_POINTER, desc.key = ARGREDUCE_KEY_DISTANCE);
+    REFUSED(ARGREDUCE_KEY_IS_NAN, (desc.key = ARGREDUCE_KEY_DISTANCE, desc.key_value = &not_a_number));
+    REFUSED(ARGREDUCE_MISALIGNED, (desc.key = ARGREDUCE_KEY_DISTANCE, desc.key_value = (const char *)axes + 2));
     REFUSED(ARGREDUCE_CUMULATIVE_MISMATCH, (desc.cumulative = ARGREDUCE_CUMULATIVE, desc.axes = NULL,
                                             desc.axis_count = ARGREDUCE_ALL_AXES));
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.has_fill = 2);

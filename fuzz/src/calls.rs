@@ -10,7 +10,7 @@ use crate::draw::Problem;
 use crate::executor::{WIDTHS, Way, Wayward};
 use crate::outcome::Outcome;
 use arbitrary::{Arbitrary, Result, Unstructured};
-use argreduce::{Error, Executor, Layout, NanPolicy, ReduceFunction};
+use argreduce::{Error, Executor, Key, Layout, NanPolicy, ReduceFunction};
 use argreduce_guard::directml::type_number;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -86,6 +86,7 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Case, There, Problem)> {
         asked: Asked::ALL[usize::from(what) % Asked::ALL.len()],
         is_new: what >= 128,
         seed: seed.into(),
+        key: crate::check::key_of(problem.case().data_type, (seed >> 20) as u8),
         ..problem.case()
     };
     if is_reduced(&case) && case.axes.len() == 1 {
@@ -214,6 +215,15 @@ fn compile(case: &Case) -> Operator {
             true => ARGREDUCE_CUMULATIVE_REVERSE,
         }),
         reserved_2: 0,
+        key: match case.key {
+            Key::Value => ARGREDUCE_KEY_VALUE,
+            Key::Magnitude => ARGREDUCE_KEY_MAGNITUDE,
+            _ => ARGREDUCE_KEY_DISTANCE,
+        },
+        key_value: match &case.key {
+            Key::Distance { bits, .. } => (&raw const *bits).cast(),
+            _ => null(),
+        },
     };
     let mut op = null_mut();
     // SAFETY: the description points to arrays that are as long as said.

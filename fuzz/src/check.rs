@@ -6,7 +6,7 @@ use crate::call::Call;
 use crate::case::{Asked, Case, Data, Expected, max_index};
 use crate::draw::Problem;
 use crate::model;
-use argreduce::{Error, Isa, with_element_type};
+use argreduce::{DataType, Element, Error, Isa, Key, with_element_type};
 
 /// Checks a reduction, to indices and to values, of types where there are plans of them.
 ///
@@ -47,11 +47,23 @@ pub(crate) fn check_case(case: &Case, data: impl FnOnce() -> Data) -> Option<(Da
     }
     let data = data();
     let expected = case.expected(&data);
-    if let (None, None, None, false) = (case.walk, case.mask, case.margins, case.is_empty()) {
+    if let (Key::Value, None, None, None, false) = (case.key, case.walk, case.mask, case.margins, case.is_empty()) {
         with_element_type!(case.data_type, T => model::compare::<T>(case, &data, &expected));
     }
     case.check(&data, &expected);
     Some((data, expected))
+}
+
+/// What elements of a type are compared by, as a number says.
+pub(crate) fn key_of(data_type: DataType, choice: u8) -> Key {
+    match choice % 4 {
+        0 | 1 => Key::Value,
+        2 => Key::Magnitude,
+        _ => with_element_type!(data_type, T => {
+            let q = <T as argreduce_guard::Sample>::of_bits(u64::from(choice) * 0x0101_0101_0101_0101);
+            if Element::is_nan(q) { Key::Magnitude } else { Key::distance(q) }
+        }),
+    }
 }
 
 /// Whether there is a plan, as far as the model says.

@@ -280,6 +280,8 @@ impl Words {
             isa: null(),
             cumulative: 0,
             reserved_2: 0,
+            key: 0,
+            key_value: null(),
         };
         let desc = Guarded::copy_of(&[desc], Edge::End);
         // SAFETY: pointers are NULL, or to arrays as long as said (`Tensor::draw`); `spoil` lets only such counts say

@@ -36,6 +36,8 @@ TYPES = {
     "threads": "_Threads",
     "where": "_Where",
     "fill": "SupportsIndex | None",
+    "key": "_Key",
+    "near": "_Near",
 }
 TYPES_OF_DASK = {
     **TYPES,
@@ -44,6 +46,8 @@ TYPES_OF_DASK = {
     "split_every": "int | dict[int, int] | None",
     "where": "Any",
     "fill": "int | None",
+    "key": "Any",
+    "near": "Any",
 }
 
 # The types of some parameters, with defaults if they have any there; and what comes back.

@@ -7,7 +7,7 @@ use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::mask::InputMask;
 use crate::merge::{self, Merger, Rank, Select, Take};
 use crate::order::both::BothWith;
-use crate::order::elements::{Masked, OfColumns, OfRows, OrderFactory, Shared, Specialized};
+use crate::order::elements::{Masked, OfColumns, OfDistances, OfRows, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
@@ -99,7 +99,7 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Simd128 = "s
 pub struct Kernel {
     of_args: OfArgs<()>,
     of_row: OfRow,
-    masked: Option<&'static MaskedKernel>,
+    masked: Option<&'static GivenKernel<InputMask>>,
     element: DataType,
 }
 
@@ -109,13 +109,48 @@ type OfRow = unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) ->
 /// Beside the call, with what its order [is given](OrderFactory::Given).
 type OfArgs<G> = unsafe fn(args: &KernelArgs<'_>, given: G, outputs: Outputs<'_>) -> Written;
 
-/// The same under a mask.
+/// The same with what is given: of rows in the direction of memory, or of columns.
 #[derive(Clone, Copy, Debug)]
-struct MaskedKernel {
-    of_args: OfArgs<InputMask>,
+struct GivenKernel<G: 'static> {
+    of_args: OfArgs<G>,
     is_of_rows: bool,
     /// How many elements an output has, the fewest and the most.
     lens: [usize; 2],
+}
+
+impl<G> GivenKernel<G> {
+    fn takes(&self, reduced: &[LoopDim]) -> bool {
+        let (GivenKernel { is_of_rows, lens: [fewest, most], .. }, &[LoopDim { size, stride }]) = (self, reduced)
+        else {
+            return false;
+        };
+        (stride == 1 || !is_of_rows) && (*fewest..=*most).contains(&size)
+    }
+}
+
+/// A kernel that compares floats by how far they are from one, in place: see [`distance_kernel_of`].
+#[derive(Clone, Copy, Debug)]
+pub struct DistanceKernel(GivenKernel<u64>);
+
+impl DistanceKernel {
+    /// Whether it takes calls of such reduced loops, as [`Kernel::takes_masks`].
+    pub fn takes(&self, reduced: &[LoopDim]) -> bool {
+        self.0.takes(reduced)
+    }
+
+    /// As [`Kernel::run`] without values: of two elements, the better one has the better distance to that of which
+    /// these are the bits.
+    ///
+    /// # Safety
+    /// - As there.
+    ///
+    /// # Panics
+    /// As there; or if it does not [take](DistanceKernel::takes) the call.
+    pub unsafe fn run(&self, args: &KernelArgs<'_>, bits: u64, outputs: Outputs<'_>) {
+        assert!(outputs.len() == args.outputs() && outputs.value_bytes == 0 && self.takes(args.reduced));
+        // SAFETY: the caller's promise, and as many positions as outputs.
+        unsafe { (self.0.of_args)(args, bits, outputs) };
+    }
 }
 
 impl Kernel {
@@ -161,12 +196,7 @@ impl Kernel {
     /// huge, and have to go in the direction of memory; columns may have as many rows as a lane counts. All others are
     /// left out to keep the code small: a copy serves them.
     pub fn takes_masks(&self, reduced: &[LoopDim]) -> bool {
-        match (self.masked, reduced) {
-            (Some(&MaskedKernel { is_of_rows, lens: [fewest, most], .. }), &[LoopDim { size, stride }]) => {
-                (stride == 1 || !is_of_rows) && (fewest..=most).contains(&size)
-            }
-            _ => false,
-        }
+        self.masked.is_some_and(|masked| masked.takes(reduced))
     }
 
     /// The type of elements that it is for: of bytes that are compared as bools, `bool`.
@@ -543,7 +573,7 @@ where
         _ if const { S::TUNING.has_small_code } => None,
         Strategy::Rows => Some(
             const {
-                &MaskedKernel {
+                &GivenKernel {
                     of_args: rows::LongRows::enter::<Masked<Shared<S, T, MAX, NAN>>>,
                     is_of_rows: true,
                     lens: rows::LongRows::lens::<<Shared<S, T, MAX, NAN> as OrderFactory>::Order>(),
@@ -552,7 +582,7 @@ where
         ),
         Strategy::Columns => Some(
             const {
-                &MaskedKernel {
+                &GivenKernel {
                     of_args: columns::OnePassColumns::enter::<Masked<OfColumns<S, T, MAX, NAN>>>,
                     is_of_rows: false,
                     lens: [
@@ -565,6 +595,53 @@ where
         _ => None,
     };
     Kernel { of_args, of_row, masked, element: T::DATA_TYPE }
+}
+
+/// The kernel for the distances of elements, for the strategies of rows and of columns. `None` as in [`kernel_of`], and
+/// for other strategies, other types than `f32` and `f64`, and ISAs of small code: copies serve those.
+pub fn distance_kernel_of(
+    element: DataType,
+    isa: Isa,
+    strategy: Strategy,
+    function: ReduceFunction,
+    policy: NanPolicy,
+) -> Option<DistanceKernel> {
+    macro_rules! of {
+        ($S:ident, $t:ident, $max:literal, $nan:ident) => {
+            distance_kernel::<OfDistances<$S, $t, $max, $nan>>(strategy)
+        };
+        ($t:ident) => {
+            with_isa!(isa, S => match (function, policy) {
+                _ if const { S::TUNING.has_small_code || scalar::replaces::<S>() } => None,
+                (ReduceFunction::ArgMax, NanPolicy::Propagate) => of!(S, $t, true, PROPAGATE),
+                (ReduceFunction::ArgMax, NanPolicy::Ignore) => of!(S, $t, true, IGNORE),
+                (ReduceFunction::ArgMin, NanPolicy::Propagate) => of!(S, $t, false, PROPAGATE),
+                (ReduceFunction::ArgMin, NanPolicy::Ignore) => of!(S, $t, false, IGNORE),
+            })
+            .flatten()
+        };
+    }
+    match element {
+        DataType::F32 if cfg!(feature = "f32") && isa.is_available() => of!(f32),
+        DataType::F64 if cfg!(feature = "f64") && isa.is_available() => of!(f64),
+        _ => None,
+    }
+}
+
+fn distance_kernel<F: OrderFactory<Given = u64, Order: ArgOrder>>(strategy: Strategy) -> Option<DistanceKernel> {
+    Some(DistanceKernel(match strategy {
+        Strategy::Rows | Strategy::SegmentedRows => GivenKernel {
+            of_args: rows::LongRows::enter::<F>,
+            is_of_rows: true,
+            lens: rows::LongRows::all_lens::<F::Order>(),
+        },
+        Strategy::Columns => GivenKernel {
+            of_args: columns::OnePassColumns::enter::<F>,
+            is_of_rows: false,
+            lens: [1, columns::OnePassColumns::most_rows::<F::Order>()],
+        },
+        _ => return None,
+    }))
 }
 
 /// The orders are those that each function has in rows by itself.

@@ -21,6 +21,7 @@
 //! | `memory/`, `prefetch.rs` | what a kernel is given, and how memory is traversed and prefetched |
 //! | `outputs.rs`, `positions.rs`, `values.rs` | where a kernel writes; values that it does not write by itself |
 //! | `merge.rs` | partial answers: the better of two |
+//! | `keys.rs` | copies of elements as what they are compared by |
 //! | `scan.rs` | the best so far, along lines or across |
 //! | `types.rs`, `index.rs`, `scatter.rs` | element types; from positions to indices; outputs at strides |
 //!
@@ -63,6 +64,7 @@ pub mod float_mode;
 mod gather;
 mod index;
 mod kernel;
+mod keys;
 mod masked;
 mod memory;
 mod merge;
@@ -82,10 +84,13 @@ mod values;
 
 #[doc(hidden)]
 pub use columns::{PANEL_BYTES, PANEL_VECTORS};
-pub use dispatch::{BothKernel, Isa, Kernel, both_kernel_of, kernel_of, merger, scanner_of};
+pub use dispatch::{
+    BothKernel, DistanceKernel, Isa, Kernel, both_kernel_of, distance_kernel_of, kernel_of, merger, scanner_of,
+};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};
+pub use keys::KeyCopier;
 pub use masked::{MaskedCopier, Presence};
 pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
 pub use memory::mask::InputMask;

@@ -134,17 +134,44 @@ impl MaskedCopier {
         fill: T,
         to: &'t mut [MaybeUninit<T>],
     ) -> &'t mut [T] {
-        assert!(to.len() <= presence.count());
+        let (from, places, len) = (from.cast(), to.as_mut_ptr().cast(), to.len());
+        // SAFETY: the caller promises the elements. Then each place is written.
+        unsafe {
+            self.copy_run(from, stride, presence, fill, (places, len));
+            &mut *(&raw mut *to as *mut [T])
+        }
+    }
+
+    /// Writes `fill` in place of those of some elements that are not there.
+    ///
+    /// # Panics
+    /// As [`MaskedCopier::copy`].
+    pub fn fill<T: Copy>(&self, presence: Presence<'_>, fill: T, elements: &mut [T]) {
+        let (places, len) = (elements.as_mut_ptr(), elements.len());
+        // SAFETY: what is read and written are the elements, and a group is read before it is written: twice is the
+        // same.
+        unsafe { self.copy_run(places.cast_const(), 1, presence, fill, (places, len)) };
+    }
+
+    /// # Safety
+    /// - All of the elements may be read, and as many places written.
+    unsafe fn copy_run<T: Copy>(
+        &self,
+        from: *const T,
+        stride: isize,
+        presence: Presence<'_>,
+        fill: T,
+        (to, len): (*mut T, usize),
+    ) {
+        assert!(len <= presence.count());
         let size = [1, 2, 4, 8].iter().position(|&size| size == size_of::<T>());
         let size = size.expect("elements have 1, 2, 4 or 8 bytes");
         assert_eq!(align_of::<T>(), [align_of::<u8>(), align_of::<u16>(), align_of::<u32>(), align_of::<u64>()][size]);
-        let (from, fill, places, len) = (from.cast(), (&raw const fill).cast(), to.as_mut_ptr().cast(), to.len());
+        let copy =
+            MaskedCopy { from: from.cast(), stride, presence, fill: (&raw const fill).cast(), to: to.cast(), len };
         // SAFETY: the ISA is there: `of` gives no copier without, and nothing else but `PORTABLE` does. The caller
-        // promises the elements, and the answers are as asserted. Then each place is written.
-        unsafe {
-            (self.copy[size])(MaskedCopy { from, stride, presence, fill, to: places, len });
-            &mut *(&raw mut *to as *mut [T])
-        }
+        // promises elements and places, and the answers are as asserted.
+        unsafe { (self.copy[size])(copy) };
     }
 }
 
@@ -395,6 +422,9 @@ mod tests {
                         // SAFETY: 200 elements are there, three apart.
                         let copy = unsafe { copier.copy(first, stride, presence, of(1000), &mut copy) };
                         assert_eq!(copy, expected, "{len}, {stride}, {presence:?}");
+                        let mut in_place: Vec<T> = (0..len).map(element).collect();
+                        copier.fill(presence, of(1000), &mut in_place);
+                        assert_eq!(in_place, expected, "{len}, {stride}, {presence:?}");
                     };
                     check(Presence::Bytes(&there));
                     for shift in [0, 1, 7, 12] {

@@ -5,7 +5,7 @@ use super::erased::ErasedPlan;
 use super::plan::Plan;
 use crate::layout::{AxisError, AxisSet, Window};
 use crate::planner::require_kernels;
-use crate::{AxisDirection, Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
+use crate::{AxisDirection, Element, Error, Index, Isa, Key, Layout, NanPolicy, Options, ReduceFunction};
 use std::marker::PhantomData;
 
 impl<'a> ArgReduce<'a> {
@@ -129,7 +129,22 @@ impl<'a> ArgReduce<'a> {
         ArgReduce { options: self.options.nan_policy(nan_policy), ..self }
     }
 
-    /// Direction and NaN policy together.
+    /// What elements are compared by: by default they themselves. See [`Key`].
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Key, Layout};
+    /// let by = |key| ArgReduce::argmax(&Layout::contiguous(&[4])?).all_axes().by(key).plan::<i8, u32>();
+    /// let (indices, values): (Vec<u32>, Vec<i8>) = by(Key::Magnitude)?.collect(&[100, -128, 127, 0])?;
+    /// assert_eq!((indices, values), (vec![1], vec![-128]));
+    /// assert_eq!(by(Key::distance(-100))?.collect::<Vec<u32>>(&[100, -128, 127, 0])?, [2]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    #[doc(alias("key", "abs", "absolute", "magnitude", "nearest"))]
+    pub fn by(self, key: Key) -> Self {
+        ArgReduce { options: self.options.by(key), ..self }
+    }
+
+    /// Direction, NaN policy and key together.
     pub fn options(self, options: impl Into<Options>) -> Self {
         ArgReduce { options: options.into(), ..self }
     }
@@ -250,6 +265,7 @@ impl<'a> ArgReduce<'a> {
     /// - [`Error::WindowRank`], [`Error::WindowOutOfRange`], [`Error::WholeTooLarge`]: see [`ArgReduce::window`]. With
     ///   one, the sizes of the reduced axes and the largest index are those of the whole.
     /// - [`Error::FillOutOfRange`]: see [`ArgReduce::fill`].
+    /// - [`Error::KeyType`], [`Error::KeyIsNan`]: see [`Key::distance`].
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     /// - [`Error::TwoFunctions`]: see [`ArgReduce::argminmax`].
     /// - [`Error::CumulativeAxes`] for other than one axis, and [`Error::NotCumulative`]: see [`ArgReduce::cumulative`]

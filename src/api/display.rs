@@ -2,7 +2,7 @@
 
 use super::erased::ErasedPlan;
 use super::plan::Plan;
-use crate::{DataType, Element, Index};
+use crate::{DataType, Element, Index, Key};
 use argreduce_kernels::{LoopDim, Strategy};
 use std::fmt;
 
@@ -59,7 +59,11 @@ impl ErasedPlan {
         let drops_axes = drops_axes && self.walk().is_none();
         let outputs = self.output().sizes().iter().enumerate();
         fmt_sizes(f, outputs.filter(|&(axis, _)| !(drops_axes && axes.contains(axis))).map(|(_, &size)| size))?;
-        write!(f, ", {}, nan {}: ", self.direction(), self.nan_policy())?;
+        write!(f, ", {}, nan {}", self.direction(), self.nan_policy())?;
+        if self.key() != Key::Value {
+            write!(f, ", by {}", self.key())?;
+        }
+        f.write_str(": ")?;
         if self.output().element_count() == 0 {
             return f.write_str("no outputs");
         }
@@ -110,7 +114,7 @@ fn fmt_sizes(f: &mut fmt::Formatter<'_>, sizes: impl Iterator<Item = usize>) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::{ArgReduce, DataType, Isa, Layout};
+    use crate::{ArgReduce, DataType, Isa, Key, Layout};
     use std::fmt;
 
     /// What a plan says of how it will run.
@@ -134,6 +138,9 @@ mod tests {
         for (plan, way) in [(plan, "so far, portable"), (plan.reverse(), "from the end, portable")] {
             assert_eq!(format!("{:#}", plan.plan::<f32, u32>().unwrap()), format!("{text}{way}"));
         }
+        let plan = ArgReduce::argmax(&layout).axes(&[1]).isa(Isa::Portable).by(Key::distance(1.5_f32));
+        let text = "argmax of f32 [3, 40] over axes [1] to u32 [3, 1], increasing, nan propagate, by distance to 1.5: ";
+        assert_eq!(plan.plan::<f32, u32>().unwrap().to_string(), format!("{text}outputs [3] of [40], rows, portable"));
         // Only a part is said to be one.
         let layout = Layout::contiguous(&[3, 40]).unwrap();
         let what = |reduce: ArgReduce<'_>| {

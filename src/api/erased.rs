@@ -9,7 +9,8 @@ use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
 use crate::mask::MaskPlaces;
 use crate::planner::{ExecPlan, PlanIsa};
 use crate::threads::tasks_for;
-use crate::{AxisDirection, DataType, Error, Executor, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use crate::{AxisDirection, DataType, Error, Executor, Isa, Key, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use argreduce_kernels::KeyCopier;
 use std::fmt;
 
 /// All of a plan, but for its types.
@@ -18,6 +19,9 @@ pub(crate) struct ErasedPlan {
     function: ReduceFunction,
     direction: AxisDirection,
     nan_policy: NanPolicy,
+    key: Key,
+    /// Where elements are not their own keys.
+    keys: Option<KeyCopier>,
     axes: AxisSet,
     sizes: PerAxis,
     input: Layout,
@@ -44,6 +48,8 @@ impl ErasedPlan {
         function: ReduceFunction::ArgMin,
         direction: AxisDirection::Increasing,
         nan_policy: NanPolicy::Propagate,
+        key: Key::Value,
+        keys: None,
         axes: AxisSet::NONE,
         sizes: PerAxis::NONE,
         input: Layout::SCALAR,
@@ -78,6 +84,11 @@ impl ErasedPlan {
         let Some(function) = reduce.function else { return Err(Error::TwoFunctions) };
         (self.function, self.direction) = (function, reduce.options.direction);
         self.nan_policy = reduce.options.nan_policy;
+        if reduce.options.key != Key::Value {
+            self.key = reduce.options.key;
+            self.key.check(element)?;
+            self.keys = self.key.copier(isa.widest, element);
+        }
         (self.sizes, self.input) = (reduce.input.only_sizes(), reduce.input);
         self.fill = check_fill(reduce.fill, (index_type, max_index))?;
         self.walk = check_walk(reduce, self.axes)?;
@@ -97,8 +108,12 @@ impl ErasedPlan {
         if self.walk.is_none() && self.output.element_count() > 0 && self.empty_axis().is_none() {
             let of_input = (&reduce.input, self.axes, self.direction);
             let order = (self.function, self.nan_policy);
+            let element = self.keys.map_or(element, |keys| keys.key_type());
             if self.exec.plan(of_input, (&self.output, window), None, isa, element, order).is_none() {
                 return Err(Error::IsaNotAvailable { isa: isa.widest });
+            }
+            if self.keys.is_some() {
+                self.exec.cut_for_keys(element, order);
             }
         }
         Ok(())
@@ -131,7 +146,9 @@ impl ErasedPlan {
         };
         // SAFETY: `plan` alone makes plans, with an output layout that has the input's sizes, and a place for each
         // output. Views come with theirs.
-        unsafe { BoundScan::new((&self.input, &self.output), of_axis, (self.isa, self.order()), input, mask) }
+        unsafe {
+            BoundScan::new((&self.input, &self.output), of_axis, (self.isa, self.order(), self.keys), input, mask)
+        }
     }
 
     /// Where a mask of the input has the first element that is visited, if the mask's are as far apart as the input's.
@@ -157,11 +174,12 @@ impl ErasedPlan {
             let of_input = (&self.input, self.axes, self.direction);
             // All of it by the plan's ISA, as what is forced.
             let isa = PlanIsa { widest: self.isa, is_forced: true };
+            let element = self.keys.map_or(element, |keys| keys.key_type());
             *exec = ExecPlan::EMPTY;
             let planned = exec.plan(of_input, (&self.output, self.window()), Some(mask), isa, element, self.order());
             planned.expect("the ISA is there, as for the plan");
         }
-        exec.cut_for_mask();
+        exec.cut_for_mask(self.keys.is_none());
     }
 
     #[inline(always)]
@@ -183,6 +201,16 @@ impl ErasedPlan {
     #[inline(always)]
     pub(crate) fn order(&self) -> (ReduceFunction, NanPolicy) {
         (self.function, self.nan_policy)
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        self.key
+    }
+
+    /// What copies elements as their keys, where they are not their own.
+    #[inline(always)]
+    pub(crate) fn keys(&self) -> Option<KeyCopier> {
+        self.keys
     }
 
     /// Of the best so far, which way.

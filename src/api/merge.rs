@@ -2,8 +2,8 @@
 
 use super::bytes::index_elements;
 use super::isa::plan_isa;
-use crate::exec::{ElementsRef, Indices, Values, merge};
-use crate::{AxisDirection, DataType, Element, Error, Index, Isa, NanPolicy, Options, Partial, ReduceFunction};
+use crate::exec::{ElementsRef, Indices, Values, merge, merge_by_keys};
+use crate::{AxisDirection, DataType, Element, Error, Index, Isa, Key, NanPolicy, Options, Partial, ReduceFunction};
 
 /// Merges partial answers: for each output, the better of two.
 ///
@@ -54,6 +54,24 @@ impl Merge {
         Merge { options: self.options.nan_policy(nan_policy), ..self }
     }
 
+    /// What elements are compared by: by default they themselves. Values stay elements.
+    ///
+    /// ```
+    /// use argreduce::{Key, Merge, Partial, ReduceFunction};
+    /// let mut acc = [Partial { value: 3_i8, index: 0_u32 }];
+    /// let other = [Partial { value: -128, index: 7 }];
+    /// Merge::new(ReduceFunction::ArgMax).by(Key::Magnitude).partials(&mut acc, &other)?;
+    /// assert_eq!(acc, other);
+    ///
+    /// let near = Merge::new(ReduceFunction::ArgMin).by(Key::distance(2.5));
+    /// let error = near.partials(&mut acc, &other).unwrap_err();
+    /// assert_eq!(error.to_string(), "the key is a distance to an element of f64: the elements are i8");
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub const fn by(self, key: Key) -> Merge {
+        Merge { options: self.options.by(key), ..self }
+    }
+
     /// Forces an instruction set; by default as for a plan, see [`ArgReduce::isa`](crate::ArgReduce::isa). The answer
     /// never depends on it.
     pub const fn isa(self, isa: Isa) -> Merge {
@@ -63,8 +81,8 @@ impl Merge {
     /// Makes each of `acc` the better of itself and its counterpart in `other`.
     ///
     /// # Errors
-    /// [`Error::LengthsDiffer`], and [`Error::IsaNotAvailable`] or [`Error::UnknownIsa`] as for a plan; then nothing is
-    /// written.
+    /// [`Error::LengthsDiffer`], and [`Error::IsaNotAvailable`], [`Error::UnknownIsa`], [`Error::KeyType`] or
+    /// [`Error::KeyIsNan`] as for a plan; then nothing is written.
     ///
     /// ```
     /// use argreduce::{AxisDirection, Merge, Partial, ReduceFunction};
@@ -83,6 +101,7 @@ impl Merge {
         check_lengths([("acc", acc.len()), ("other", other.len())])?;
         // Also for none.
         plan_isa(self.isa)?;
+        self.options.key.check(T::DATA_TYPE)?;
         let (mut values, mut indices) = ([T::ZERO; BATCH_LEN], [I::NONE; BATCH_LEN]);
         let (mut other_values, mut other_indices) = (values, indices);
         for (acc, other) in acc.chunks_mut(BATCH_LEN).zip(other.chunks(BATCH_LEN)) {
@@ -124,7 +143,8 @@ impl Merge {
         other_values: &[T],
         other_indices: &[I],
     ) -> Result<(), Error> {
-        self.sides((values.into(), indices.into()), (other_values.into(), I::bits(other_indices).into()))
+        let others = (other_values.into(), I::bits(other_indices).into());
+        self.sides(T::DATA_TYPE, (values.into(), indices.into()), others)
     }
 
     /// As [`Merge::arrays`], with the types of elements and indices as values: two buffers of each, `bool` ordered as
@@ -146,11 +166,12 @@ impl Merge {
         let other_values = ElementsRef::of_bytes("other_values", data_type, other_values)?;
         let indices = index_elements("indices", index_type, indices)?;
         let other_indices = ElementsRef::of_bytes("other_indices", index_type, other_indices)?;
-        self.sides((values, indices), (other_values, other_indices))
+        self.sides(data_type, (values, indices), (other_values, other_indices))
     }
 
     fn sides(
         &self,
+        data_type: DataType,
         (mut values, mut indices): (Values<'_>, Indices<'_>),
         (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),
     ) -> Result<(), Error> {
@@ -161,8 +182,13 @@ impl Merge {
             ("other_indices", other_indices.len()),
         ])?;
         let (isa, order) = (plan_isa(self.isa)?.widest, (self.function, self.options.nan_policy));
-        let last = self.options.direction == AxisDirection::Decreasing;
-        merge(isa, order, last, (&mut values, &mut indices), (other_values, other_indices));
+        let (last, key) = (self.options.direction == AxisDirection::Decreasing, self.options.key);
+        key.check(data_type)?;
+        let (here, others) = ((&mut values, &mut indices), (other_values, other_indices));
+        match key.copier(isa, data_type) {
+            None => merge(isa, order, last, here, others),
+            Some(keys) => merge_by_keys(isa, order, last, &keys, here, others),
+        }
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ use argreduce_kernels::{LoopDim, StridedIter};
 impl ErasedPlan {
     pub(crate) fn merge(&self) -> Merge {
         let (function, policy) = self.order();
-        Merge::new(function).direction(self.direction()).nan_policy(policy).isa(self.isa())
+        Merge::new(function).direction(self.direction()).nan_policy(policy).by(self.key()).isa(self.isa())
     }
 
     /// What can be wrong before partials are written: a largest index that means that nothing was seen, the input, and

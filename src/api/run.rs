@@ -11,7 +11,7 @@ use crate::exec::{
 };
 use crate::mask::MaskPlaces;
 use crate::{Error, Executor, Index, Mask};
-use argreduce_kernels::BothKernel;
+use argreduce_kernels::{BothKernel, KeyCopier};
 use std::array;
 
 impl ErasedPlan {
@@ -180,12 +180,20 @@ impl<'a, const N: usize> Plans<'a, N> {
         slices: [&mut OutputSlices<'_>; N],
     ) -> Result<(), Error> {
         if self.check(named, input.elements, &slices)? {
-            match self.plans[0].walk() {
-                Some(_) => self.scan(input.elements, None, slices, input.executor),
-                None => run(self.bind(input.elements), slices, input.executor),
+            match (self.plans[0].walk(), self.plans[0].keys()) {
+                (Some(_), _) => self.scan(input.elements, None, slices, input.executor),
+                (None, None) => run(self.bind(input.elements), slices, input.executor),
+                (None, Some(keys)) => self.run_by_keys(input, keys, slices),
             }
         }
         Ok(())
+    }
+
+    /// As [`Plans::run_outlined`], by keys. Outlined, as what makes a large frame.
+    #[cold]
+    #[inline(never)]
+    fn run_by_keys(self, input: &ErasedInput<'_>, keys: KeyCopier, slices: [&mut OutputSlices<'_>; N]) {
+        self.search_by(input.elements, &CallMask::of_keys(keys), |search| run(search, slices, input.executor));
     }
 
     /// Writes the best so far of each element.
@@ -295,13 +303,30 @@ impl<'a, const N: usize> Plans<'a, N> {
         fill: i64,
         run: impl FnOnce(Search<'_, N>),
     ) -> Option<usize> {
-        match mask.filter(|mask| !are_all_there(mask, self.plans[0].input().sizes())) {
-            Some(mask) => self.search_under(elements, CallMask::new(mask, self.plans[0].isa(), fill), run),
-            None => {
+        let (plan, keys) = (self.plans[0], self.plans[0].keys());
+        match (mask.filter(|mask| !are_all_there(mask, plan.input().sizes())), keys) {
+            (Some(mask), keys) => self.search_under(elements, CallMask::new(mask, plan.isa(), fill).by(keys), run),
+            (None, Some(keys)) => {
+                self.search_by(elements, &CallMask::of_keys(keys), run);
+                None
+            }
+            (None, None) => {
                 run(self.bind(elements));
                 None
             }
         }
+    }
+
+    /// Runs what searches all elements by their keys.
+    #[allow(unsafe_code)]
+    fn search_by(self, elements: ElementsRef<'_>, keys: &CallMask<'_>, run: impl FnOnce(Search<'_, N>)) {
+        // Of outputs of one element, nothing is compared.
+        if self.plans[0].exec().kernel().is_none() {
+            return run(self.bind(elements));
+        }
+        let bounds = self.plans.map(|plan| plan.bind(elements));
+        // SAFETY: as in `bind`; and they were put under keys when they were made.
+        run(unsafe { Search::under(bounds, keys) });
     }
 
     /// As [`Plans::search`], by plans under a mask. Outlined, because they make a large frame.

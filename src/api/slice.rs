@@ -4,7 +4,7 @@ use super::description::ArgReduce;
 use super::isa::default_isa;
 use crate::exec::{find_both_in_slice, find_in_slice, find_scalar};
 use crate::planner::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
-use crate::{AxisDirection, Element, Isa, Layout, NanPolicy, Options, ReduceFunction};
+use crate::{AxisDirection, Element, Isa, Key, Layout, NanPolicy, Options, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: ties go to the first, and NaN is before all numbers.
 ///
@@ -107,7 +107,10 @@ pub trait SliceExt: sealed::Sealed {
     /// `xs.arg_reduce(ReduceFunction::ArgMax, AxisDirection::Decreasing)`. `None` if there is no element; nothing but
     /// NaN is a tie, also where NaN is ignored.
     ///
-    /// For ties to the last, it is planned anew each time, which takes longer than to reduce a short slice.
+    /// By a [`Key`] that is an error when planning, because it is of another type or NaN, it is `None` too.
+    ///
+    /// For ties to the last, and by a key, it is planned anew each time, which takes longer than to reduce a short
+    /// slice.
     fn arg_reduce(&self, function: ReduceFunction, options: impl Into<Options>) -> Option<usize>
     where
         Self::Element: Element;
@@ -169,9 +172,9 @@ impl<T> SliceExt for [T] {
         T: Element,
     {
         let options = options.into();
-        match options.direction {
-            AxisDirection::Increasing => of_slice((function, options.nan_policy), self),
-            AxisDirection::Decreasing => by_plan(function, options, self),
+        match (options.direction, options.key) {
+            (AxisDirection::Increasing, Key::Value) => of_slice((function, options.nan_policy), self),
+            _ => by_plan(function, options, self),
         }
     }
 }

@@ -140,7 +140,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         let so_far = &self.so_far;
         let reduce = ArgReduce {
             axes: Ok(so_far.axes()),
-            options: Options { direction: so_far.direction(), nan_policy: so_far.nan_policy() },
+            options: Options { direction: so_far.direction(), nan_policy: so_far.nan_policy(), key: so_far.key() },
             ..ArgReduce::new(so_far.function(), chunk).isa(so_far.isa()).window(&whole, &self.start)
         };
         let plan = reduce.plan::<T, I>()?;

@@ -8,9 +8,10 @@ use super::values::Values;
 use crate::planner::MAX_REDUCTION_LEN;
 use crate::{DataType, Isa};
 use argreduce_kernels::{
-    BothKernel, InputMask, Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger,
-    with_element_bits,
+    BothKernel, DistanceKernel, InputMask, Kernel, KernelArgs, KeyCopier, LoopDim, Outputs, Positions, Tuning,
+    WorkingSet, merger, with_element_bits,
 };
+use bytemuck::cast_slice_mut;
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
@@ -154,6 +155,23 @@ impl<'a> KernelCall<'a> {
         (unsafe { &mut *(&raw mut *positions as *mut [P]) }, values)
     }
 
+    /// By a kernel for distances, to what has these bits: the positions of the best elements, in a buffer that has a
+    /// place for each.
+    ///
+    /// # Safety
+    /// - The kernel is for elements of the input's type, and there is no mask.
+    pub(super) unsafe fn find_by_distance(
+        self,
+        kernel: DistanceKernel,
+        bits: u64,
+        buffer: &mut [MaybeUninit<u32>],
+    ) -> &mut [u32] {
+        // SAFETY: as in `run`: of the loops and the elements, `new` asks for what this kernel does, too.
+        unsafe { kernel.run(&self.args(), bits, Positions::from(&mut *buffer).into()) };
+        // SAFETY: as in `find`.
+        unsafe { &mut *(&raw mut *buffer as *mut [u32]) }
+    }
+
     /// By a kernel for both functions: the positions of the smallest, and of the largest, each in a buffer that has a
     /// place for each.
     ///
@@ -213,4 +231,48 @@ pub(crate) fn merge(
     // What is written to values was read from elements of their type. No elements are of a view: plans alone read
     // those.
     unsafe { merger.merge(len, here, [other_values.address(0), other_indices.address(0)]) };
+}
+
+/// How many are merged by their keys at a time. Not measured.
+const KEY_BATCH: usize = 128;
+
+/// As [`merge`], of elements that are compared by keys, those of their type: keys are merged in place of values, and
+/// where the other side has won, the value is the other one.
+pub(crate) fn merge_by_keys(
+    isa: Isa,
+    order: Order,
+    last: bool,
+    keys: &KeyCopier,
+    (values, indices): (&mut Values<'_>, &mut Indices<'_>),
+    (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),
+) {
+    let len = values.len();
+    assert!(other_values.data_type() == values.data_type() && other_values.len() == len);
+    for first in (0..len).step_by(KEY_BATCH) {
+        let count = KEY_BATCH.min(len - first);
+        let (mut values, others) = (values.range(first, count), other_values.range(first, count));
+        with_element_bits!(values.size(), B => for_width!(&mut *indices, indices => {
+            let [mut here, mut there, mut old_keys, mut old_indices] = [[0_u64; KEY_BATCH]; 4];
+            let [here, there, old_keys] =
+                [&mut here, &mut there, &mut old_keys].map(|keys| cast_slice_mut::<u64, B>(keys));
+            for (from, to) in [(values.start().cast_const(), &mut *here), (others.address(0), &mut *there)] {
+                // SAFETY: as many elements and places, of their size.
+                unsafe { keys.copy(from, &[], LoopDim { size: count, stride: 1 }, to.as_mut_ptr().cast()) };
+            }
+            old_keys.copy_from_slice(here);
+            let (indices, old_indices) = (indices.range(first, count), cast_slice_mut(&mut old_indices));
+            old_indices[..count].copy_from_slice(indices);
+            // SAFETY: keys, as many, and integers of their size.
+            let (mut merged, there) = unsafe {
+                let places = &mut *(&raw mut here[..count] as *mut [MaybeUninit<B>]);
+                (Values::of_buffer(places, keys.key_type()), ElementsRef::of_bits(&there[..count], keys.key_type()))
+            };
+            let here_and_indices = (&mut merged, &mut Indices::from(&mut *indices));
+            merge(isa, order, last, here_and_indices, (there, other_indices.range(first, count)));
+            for n in (0..count).filter(|&n| (here[n], indices[n]) != (old_keys[n], old_indices[n])) {
+                // SAFETY: no elements are of a view, as in `merge`.
+                unsafe { values.copy(n, others, n) };
+            }
+        }));
+    }
 }

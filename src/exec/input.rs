@@ -6,7 +6,7 @@
 use crate::Layout;
 use crate::planner::ExecPlan;
 use crate::{DataType, Element, Error, Isa, NanPolicy, ReduceFunction};
-use argreduce_kernels::{Kernel, Strategy, with_bits, with_element_type};
+use argreduce_kernels::{DistanceKernel, Kernel, Strategy, distance_kernel_of, with_bits, with_element_type};
 use std::marker::PhantomData;
 use std::ptr::without_provenance_mut;
 
@@ -123,6 +123,12 @@ impl<'a> ElementsRef<'a> {
         unsafe { std::slice::from_raw_parts(self.start.cast::<T>().add(first), len) }
     }
 
+    /// Some neighbours, of the same type.
+    pub(super) fn range(self, first: usize, len: usize) -> ElementsRef<'a> {
+        assert!(first <= self.len && len <= self.len - first);
+        ElementsRef { start: self.address(first as isize), len, ..self }
+    }
+
     /// The element at a place.
     ///
     /// # Safety
@@ -180,6 +186,13 @@ impl<'a> BoundPlan<'a> {
     #[inline(always)]
     pub(super) fn kernel(&self) -> Option<(Isa, Strategy, &'static Kernel)> {
         self.whole.kernel()
+    }
+
+    /// What finds by keys of that type in place, if something does. (Looked up: in a plan, it would make each larger.)
+    pub(super) fn distance_kernel(&self, keys: DataType) -> Option<DistanceKernel> {
+        let ((isa, strategy, _), (function, policy)) = (self.kernel()?, self.order);
+        let is_by_distance = self.whole.is_by_distance();
+        is_by_distance.then(|| distance_kernel_of(keys, isa, strategy, function, policy)).flatten()
     }
 
     #[inline(always)]

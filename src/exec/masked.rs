@@ -20,12 +20,12 @@ use super::input::{BoundPlan, ElementsRef, Order};
 use super::presence::{Coverage, PresenceBuffer, TileLoops, TilePresence};
 use super::slices::{Indices, OutputSlices, for_width};
 use super::tiles::{Buffer, Grid, OutputTile};
-use crate::mask::MaskPlaces;
+use crate::mask::{MaskFormat, MaskPlaces};
 use crate::planner::{CollapsedShape, MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS};
-use crate::{DataType, Element, Index, Isa, NanPolicy, ReduceFunction};
+use crate::{DataType, Element, Index, Isa, MAX_RANK, NanPolicy, ReduceFunction};
 use argreduce_kernels::{
-    IndexBits, InputMask, Kernel, LoopDim, MaskedCopier, Strategy, WorkingSet, kernel_of, with_element_bits,
-    with_reduced_type,
+    IndexBits, InputMask, Kernel, KeyCopier, LoopDim, MaskedCopier, Strategy, WorkingSet, kernel_of, offset_at,
+    with_element_bits, with_reduced_type,
 };
 use bytemuck::Pod;
 use std::mem::MaybeUninit;
@@ -36,6 +36,10 @@ pub(crate) struct CallMask<'a> {
     places: MaskPlaces<'a>,
     copier: &'static MaskedCopier,
     fill: i64,
+    /// What copies elements as their keys, where they are not their own.
+    keys: Option<KeyCopier>,
+    /// Whether there is no mask at all.
+    is_all_there: bool,
     /// The first of those outputs, by its place among the packed ones.
     first_nothing: AtomicUsize,
 }
@@ -44,7 +48,23 @@ impl<'a> CallMask<'a> {
     /// What is not there is left out, by vectors of an ISA that the machine has; `fill` becomes the index of nothing.
     pub(crate) fn new(places: MaskPlaces<'a>, isa: Isa, fill: i64) -> Self {
         let copier = MaskedCopier::of(isa).unwrap_or(MaskedCopier::PORTABLE);
-        CallMask { places, copier, fill, first_nothing: AtomicUsize::new(usize::MAX) }
+        CallMask { places, copier, fill, keys: None, is_all_there: false, first_nothing: AtomicUsize::new(usize::MAX) }
+    }
+
+    /// All is there, but elements have keys.
+    pub(crate) fn of_keys(keys: KeyCopier) -> CallMask<'static> {
+        let places = MaskPlaces { bytes: &[], format: MaskFormat::Bytes, start: 0, strides: [0; MAX_RANK] };
+        CallMask { is_all_there: true, ..CallMask::new(places, Isa::Portable, 0).by(Some(keys)) }
+    }
+
+    /// By keys, if there are any.
+    pub(crate) fn by(self, keys: Option<KeyCopier>) -> Self {
+        CallMask { keys, ..self }
+    }
+
+    /// The type of what is compared.
+    pub(super) fn compared(&self, input: ElementsRef<'_>) -> DataType {
+        self.keys.map_or(input.data_type(), |keys| keys.key_type())
     }
 
     pub(crate) fn places(&self) -> &MaskPlaces<'a> {
@@ -124,11 +144,11 @@ impl OrderedKernel {
 
     /// The one that finds, of what is all as bad as what never wins by this one, the first that is there: because that
     /// wins by the opposite order.
-    pub(super) fn of_worst(self, bound: &BoundPlan<'_>) -> Self {
+    pub(super) fn of_worst(self, compared: DataType) -> Self {
         let OrderedKernel { order: (function, _), isa, strategy, .. } = self;
         let (policy, is_max) = (NanPolicy::Propagate, function == ReduceFunction::ArgMax);
         let opposite = if is_max { ReduceFunction::ArgMin } else { ReduceFunction::ArgMax };
-        let kernel = kernel_of(bound.input().data_type(), isa, strategy, opposite, policy);
+        let kernel = kernel_of(compared, isa, strategy, opposite, policy);
         OrderedKernel { order: (opposite, policy), kernel: kernel.expect("there is one of each order"), ..self }
     }
 }
@@ -138,6 +158,8 @@ pub(super) struct MaskedFinder<'a> {
     mask: &'a CallMask<'a>,
     elements: &'a mut [MaybeUninit<u64>],
     presence: PresenceBuffer<'a>,
+    /// Whether keys are told beside positions, and not positions alone.
+    tells_keys: bool,
 }
 
 /// The integer of an element's width.
@@ -147,7 +169,8 @@ impl<B: IndexBits + Pod + PartialEq> Bits for B {}
 
 impl<'a> MaskedFinder<'a> {
     pub(super) fn new(mask: &'a CallMask<'a>, buffers: &'a mut MaskBuffers) -> Self {
-        MaskedFinder { mask, elements: &mut buffers.elements, presence: PresenceBuffer::new(&mut buffers.presence) }
+        let presence = PresenceBuffer::new(&mut buffers.presence);
+        MaskedFinder { mask, elements: &mut buffers.elements, presence, tells_keys: false }
     }
 
     /// Answers one tile of a plan under the mask.
@@ -172,20 +195,28 @@ impl<'a> MaskedFinder<'a> {
         let (positions, values) = (positions.places(outputs), values.places::<B>(outputs));
         // SAFETY: the caller's promise.
         let (positions, found) = unsafe { self.find(bound, tile, positions, values) };
-        if let Some(values) = &mut slices.values {
+        let are_elements = self.mask.keys.is_none();
+        if let Some(values) = slices.values.as_mut().filter(|_| are_elements) {
             // SAFETY: what was found are elements of that type, and nothing else is written.
             unsafe { values.bits::<B>() }.scatter(plan.writer(), tile.values, found);
-        }
-        if !positions.contains(&NOTHING) {
-            return tile.write_indices(plan, positions, &mut slices.indices);
         }
         let mut is_nothing = [false; MAX_MASKED_OUTPUTS];
         for (position, is_nothing) in positions.iter_mut().zip(&mut is_nothing) {
             *is_nothing = *position == NOTHING;
             *position = if *is_nothing { 0 } else { *position };
         }
+        if !are_elements {
+            // SAFETY: the caller's promise; each output has an element at its position.
+            unsafe { tile.read_values(bound, positions, &mut slices.values) };
+        }
         tile.write_indices(plan, positions, &mut slices.indices);
-        self.mask.write_nothing(tile, &is_nothing[..outputs], &mut slices.indices);
+        if is_nothing.contains(&true) {
+            if let Some(values) = slices.values.as_mut().filter(|_| !are_elements) {
+                let of_nothing = (0..outputs).filter(|&n| is_nothing[n]);
+                of_nothing.for_each(|n| values.clear(tile.values.place(n), 1, 1));
+            }
+            self.mask.write_nothing(tile, &is_nothing[..outputs], &mut slices.indices);
+        }
     }
 
     /// The positions of the best elements, or [`NOTHING`]; and those elements, or bits of 0. There is a place for each.
@@ -210,9 +241,9 @@ impl<'a> MaskedFinder<'a> {
             let (mut others, mut other_values) =
                 ([MaybeUninit::uninit(); MAX_MASKED_OUTPUTS], [MaybeUninit::uninit(); MAX_MASKED_OUTPUTS]);
             let others = (&mut others[..tile.outputs()], &mut other_values[..tile.outputs()]);
+            let search = search.of_worst(self.mask.compared(bound.input()));
             // SAFETY: as above.
-            let (others, other_values, _) =
-                unsafe { self.find_by(bound, search.of_worst(bound), shape, tile, others.0, others.1) };
+            let (others, other_values, _) = unsafe { self.find_by(bound, search, shape, tile, others.0, others.1) };
             let others = others.iter().zip(other_values);
             for ((position, value), (&other, &mut other_value)) in positions.iter_mut().zip(&mut *values).zip(others) {
                 if *position == NOTHING {
@@ -237,9 +268,9 @@ impl<'a> MaskedFinder<'a> {
         (0..tile.outputs()).any(|n| is_asked_for(n) && there[n / 64] >> (n % 64) & 1 != 0)
     }
 
-    /// The positions of the best elements by an order, and those elements; or [`NOTHING`] and bits of 0, where nothing
-    /// is there, or it is all as bad as what never wins. Whether there may be any of the latter. There is a place for
-    /// each.
+    /// The positions of the best elements by an order, and those elements, or their keys; or [`NOTHING`] and bits of 0,
+    /// where nothing is there, or it is all as bad as what never wins. Whether there may be any of the latter. There is
+    /// a place for each.
     ///
     /// # Safety
     /// - As for [`MaskedFinder::answer`], of a shape that reaches nothing that the plan does not.
@@ -257,19 +288,33 @@ impl<'a> MaskedFinder<'a> {
         let (input, reduced) = (bound.input(), shape.reduced_dims());
         let (loops, buffer) = (&TileLoops::of(tile, shape, search.are_columns()), &mut self.presence);
         let presence = TilePresence { mask: &self.mask.places, copier: self.mask.copier, loops };
-        let coverage = presence.coverage(buffer);
+        let coverage = if self.mask.is_all_there { Coverage::All } else { presence.coverage(buffer) };
         if coverage == Coverage::Nothing {
             return (write_all(positions, NOTHING), write_all(values, B::zeroed()), false);
         }
-        let loser = Loser::<B>::of(input.data_type(), order);
-        let places = Some(ValuePlaces::of_buffer(&mut *values, input.data_type()));
+        let (compared, keys) = (self.mask.compared(input), self.mask.keys);
+        let loser = Loser::<B>::of(compared, order);
+        let places = Some(ValuePlaces::of_buffer(&mut *values, compared));
         // SAFETY: the tile is some of the plan's outputs, and its loops from there reach elements of the input, for
         // whose size its kernel is, as the caller promises. They visit no more than those of the plan.
         let call = unsafe { KernelCall::new(kernel, input, tile.input, reduced, bound.plan().working_set()) };
-        let takes_bits = coverage == Coverage::Some && kernel.takes_masks(reduced);
+        let in_place = bound.distance_kernel(compared).filter(|kernel| {
+            coverage == Coverage::All && order == bound.order() && kernel.takes(reduced) && keys.is_some()
+        });
+        if let (Some(kernel), Some(keys)) = (in_place, keys) {
+            // SAFETY: the plan has it for the input's type.
+            let positions = unsafe { call.find_by_distance(kernel, keys.bits(), positions) };
+            let values = write_all(values, B::zeroed());
+            if self.tells_keys {
+                // SAFETY: each output has an element at its position.
+                unsafe { read_keys(input, &keys, (tile, reduced), positions, values) };
+            }
+            return (positions, values, false);
+        }
+        let takes_bits = coverage == Coverage::Some && keys.is_none() && kernel.takes_masks(reduced);
         let bits = if takes_bits { presence.bits(buffer, bound.plan().is_masked_in_place()) } else { None };
         let (positions, _) = match bits {
-            _ if coverage == Coverage::All => call.find(positions.into(), places),
+            _ if coverage == Coverage::All && keys.is_none() => call.find(positions.into(), places),
             Some((bits, first)) => {
                 let of_first_bit = input.address(loops.start).wrapping_byte_sub(first * size_of::<B>());
                 let mask = InputMask::new(of_first_bit, bits, (&raw const loser.bits).cast());
@@ -279,7 +324,15 @@ impl<'a> MaskedFinder<'a> {
             }
             None => {
                 // SAFETY: as for the call.
-                let copy = unsafe { copy_tile(input, &presence, buffer, loser.bits, self.elements) };
+                let copy = unsafe {
+                    match keys {
+                        None => copy_tile(input, &presence, buffer, loser.bits, self.elements),
+                        Some(keys) => {
+                            let mask = (coverage == Coverage::Some).then_some((&presence, buffer, loser.bits));
+                            copy_keys(input, loops, &keys, mask, self.elements)
+                        }
+                    }
+                };
                 // SAFETY: the loops over a packed copy visit as many elements, all of which are there. Neighbours are
                 // neighbours in it, so that the strategy takes its loops as it does the tile's.
                 let call = unsafe { KernelCall::new(kernel, copy, loops.packed, loops.reduced(), WorkingSet::L2) };
@@ -299,7 +352,7 @@ impl<'a> MaskedFinder<'a> {
         (positions, values, has_lost)
     }
 
-    /// As [`MaskedFinder::find_by`], with elements as they are.
+    /// As [`MaskedFinder::find_by`], with elements as they are, or their keys.
     ///
     /// # Safety
     /// - As there. `T` is their type.
@@ -312,7 +365,8 @@ impl<'a> MaskedFinder<'a> {
         positions: &'p mut [MaybeUninit<u32>],
         values: &'v mut [MaybeUninit<T>],
     ) -> (&'p mut [u32], &'v mut [T], bool) {
-        assert!(T::DATA_TYPE == bound.input().data_type());
+        assert!(T::DATA_TYPE == self.mask.compared(bound.input()));
+        self.tells_keys = true;
         with_element_bits!(size_of::<T>(), B => {
             // SAFETY: as many places for integers of their size and alignment, which elements alone are written to, or
             // bits of 0, which are one.
@@ -380,6 +434,59 @@ unsafe fn copy_tile<'b, B: Bits>(
     assert!(written == len);
     // SAFETY: the runs are all of the tile, as many elements as `to` has, and each was written: with elements.
     unsafe { ElementsRef::of_bits(&*(&raw const *to as *const [B]), input.data_type()) }
+}
+
+/// The keys of the elements at the positions of some outputs, whose reduced loops these are.
+///
+/// # Safety
+/// - Each output has an element at its position, for whose type the keys are. Integers have its size.
+unsafe fn read_keys<B: Bits>(
+    input: ElementsRef<'_>,
+    keys: &KeyCopier,
+    (tile, reduced): (&OutputTile, &[LoopDim]),
+    positions: &[u32],
+    values: &mut [B],
+) {
+    for (n, (value, &position)) in values.iter_mut().zip(positions).enumerate() {
+        let place = tile.input.place(n).wrapping_add_signed(offset_at(reduced, position as usize));
+        // SAFETY: the caller's promise.
+        *value = unsafe { input.read(place) };
+    }
+    let (run, to) = (LoopDim { size: values.len(), stride: 1 }, values.as_mut_ptr().cast());
+    // SAFETY: these are elements, which become their keys.
+    unsafe { keys.copy(to, &[], run, to) };
+}
+
+/// Copies a tile of the input as keys, packed in the order of memory; under a mask, with what it fills with, which is a
+/// key, in place of those that are not there.
+///
+/// # Safety
+/// - As for [`copy_tile`]. The keys are those of the elements' type.
+unsafe fn copy_keys<'b, B: Bits>(
+    input: ElementsRef<'_>,
+    loops: &TileLoops,
+    keys: &KeyCopier,
+    mask: Option<(&TilePresence<'_>, &mut PresenceBuffer<'_>, B)>,
+    to: &'b mut [MaybeUninit<u64>],
+) -> ElementsRef<'b> {
+    assert!(loops.len <= size_of_val(to) / size_of::<B>());
+    let (slower, run) = loops.of_input();
+    let copy = to.as_mut_ptr().cast::<B>();
+    // SAFETY: the caller's promise: the loops visit the elements of the tile, `len` of them. There is room for as many,
+    // and then each is written.
+    let copy = unsafe {
+        keys.copy(input.address(loops.start), slower, run, copy.cast());
+        std::slice::from_raw_parts_mut(copy, loops.len)
+    };
+    if let Some((presence, buffer, fill)) = mask {
+        let mut written = 0;
+        presence.for_each_run(buffer, |_, LoopDim { size, .. }, of_run| {
+            presence.copier.fill(of_run, fill, &mut copy[written..][..size]);
+            written += size;
+        });
+    }
+    // SAFETY: keys have that type and size.
+    unsafe { ElementsRef::of_bits(copy, keys.key_type()) }
 }
 
 /// The bits of an element.

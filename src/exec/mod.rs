@@ -41,7 +41,7 @@
 //! | `split.rs` | plans with split loops: partial answers are found and merged |
 //! | `windows.rs` | plans of windows that overlap |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
-//! | `masked.rs` | a tile under a mask: of what is there |
+//! | `masked.rs` | a tile under a mask: of what is there; and by keys |
 //! | `masked_row.rs` | one contiguous row under a mask |
 //! | `presence.rs` | which elements of a tile are there |
 //! | `scan.rs` | the best so far: lines, in place or by tiles, in parts on threads |
@@ -76,7 +76,7 @@ mod values;
 mod windows;
 mod write;
 
-pub(crate) use call::merge;
+pub(crate) use call::{merge, merge_by_keys};
 pub(crate) use input::{BoundPlan, ElementsRef};
 pub(crate) use masked::CallMask;
 pub(crate) use masked_row::run_masked_row;

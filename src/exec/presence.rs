@@ -179,6 +179,12 @@ impl TileLoops {
         TileLoops { runs, start: starts[0], mask_start: starts[1] as usize, len: step as usize, packed, reduced }
     }
 
+    /// Those in the input: the slower ones, and the fastest.
+    pub(super) fn of_input(&self) -> (&[LoopDim], LoopDim) {
+        let ([slower, ..], [run, ..]) = self.runs.split();
+        (slower, run)
+    }
+
     /// The loops over what an output is chosen from, in the copy.
     pub(super) fn reduced(&self) -> &[LoopDim] {
         &self.reduced.loops[0][..self.reduced.len]

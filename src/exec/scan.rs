@@ -27,7 +27,7 @@ use crate::planner::{INDICES, INPUT, MASK, Places, ScanShape, VALUES};
 use crate::threads::claims::share_start;
 use crate::threads::{Executor, for_each_part, tasks_for};
 use crate::{AxisDirection, Isa, Layout};
-use argreduce_kernels::{IndexBits, LoopDim, MergeArgs, ScanArgs, Scanner, scanner_of, with_bits};
+use argreduce_kernels::{IndexBits, KeyCopier, LoopDim, MergeArgs, ScanArgs, Scanner, scanner_of, with_bits};
 use bytemuck::Zeroable;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -63,6 +63,8 @@ pub(crate) struct BoundScan<'a> {
     of_axis: ScanAxis,
     input: ElementsRef<'a>,
     scanner: Scanner,
+    /// What copies elements as their keys, where they are not their own.
+    keys: Option<KeyCopier>,
     mask: Option<&'a CallMask<'a>>,
 }
 
@@ -74,17 +76,19 @@ impl<'a> BoundScan<'a> {
     ///
     /// # Safety
     /// - The second layout has the same sizes, and no two places of it are one.
-    /// - If the input is a view, the layout is its own. The mask is for an input of this layout.
+    /// - If the input is a view, the layout is its own. The mask is for an input of this layout, and keys are those of
+    ///   its elements.
     pub(crate) unsafe fn new(
         layouts: (&'a Layout, &'a Layout),
         of_axis: ScanAxis,
-        (isa, (function, policy)): (Isa, Order),
+        (isa, (function, policy), keys): (Isa, Order, Option<KeyCopier>),
         input: ElementsRef<'a>,
         mask: Option<&'a CallMask<'a>>,
     ) -> Self {
         assert!(input.len() >= layouts.0.required_len());
-        let scanner = scanner_of(input.data_type(), isa, function, policy).expect("the machine has the ISA");
-        BoundScan { layouts, of_axis, input, scanner, mask }
+        let compared = keys.map_or(input.data_type(), |keys| keys.key_type());
+        let scanner = scanner_of(compared, isa, function, policy).expect("the machine has the ISA");
+        BoundScan { layouts, of_axis, input, scanner, keys, mask }
     }
 
     /// Writes the answers of all elements, on the threads of an executor if there is one. The slices are as long as
@@ -127,7 +131,7 @@ impl<'a> BoundScan<'a> {
         let packed = |strides: Places, along: isize| {
             strides[INPUT] == along && strides[INDICES] == along && (!has_values || strides[VALUES] == along)
         };
-        let is_direct = self.mask.is_none() && matches!(indices.width(), 4 | 8);
+        let is_direct = self.mask.is_none() && self.keys.is_none() && matches!(indices.width(), 4 | 8);
         let is_along = steps.strides[INPUT].abs() == 1 && packed(steps.strides, steps.strides[INPUT]);
         // Lines that are shorter than a vector are scanned side by side, if there are enough.
         let is_worth_it = steps.size >= self.scanner.lanes() || inner.size < self.scanner.lanes();
@@ -506,7 +510,9 @@ impl ScanCall<'_> {
                 indices: to.as_mut_ptr().cast::<()>().wrapping_byte_add(first * index_bytes),
                 index_stride: stride,
                 values: match &slices {
-                    Some(slices) if slices.values.is_some() => to_values.as_mut_ptr().wrapping_add(first).cast(),
+                    Some(slices) if slices.values.is_some() && self.bound.keys.is_none() => {
+                        to_values.as_mut_ptr().wrapping_add(first).cast()
+                    }
                     _ => null_mut(),
                 },
                 value_stride: stride,
@@ -543,35 +549,40 @@ impl ScanCall<'_> {
     /// - As for [`ScanCall::scan`]. `B` has the size and alignment of the elements.
     unsafe fn copy<B: IndexBits + Zeroable>(&self, tile: &mut Tile<'_, B>, best: Best) -> *const () {
         let (steps, along, inner) = (tile.steps.clone(), self.shape.steps.strides, self.shape.inner().strides);
+        let place = |of: usize, line: usize, step: usize| {
+            (tile.group.starts[of] + line as isize * inner[of] + step as isize * along[of]) as usize
+        };
         for line in 0..tile.group.lines {
-            let places = |step: usize| {
-                let place = |of: usize| tile.group.starts[of] + line as isize * inner[of] + step as isize * along[of];
-                [place(INPUT) as usize, place(MASK) as usize]
-            };
-            // SAFETY: `BoundScan::new` was told that the loops of its shape may be read.
-            let read = |step: usize| unsafe { self.bound.input.read::<B>(places(step)[0]) };
-            let Some(mask) = self.bound.mask else {
-                for (n, step) in steps.clone().enumerate() {
-                    tile.input[tile.at(line, n)].write(read(step));
-                }
-                continue;
-            };
-            let is_there = |step: usize| mask.places().at(places(step)[1]);
+            for (n, step) in steps.clone().enumerate() {
+                // SAFETY: `BoundScan::new` was told that the loops of its shape may be read.
+                tile.input[tile.at(line, n)].write(unsafe { self.bound.input.read::<B>(place(INPUT, line, step)) });
+            }
+        }
+        if let Some(keys) = self.bound.keys {
+            let (all, copy) = (LoopDim { size: tile.input.len(), stride: 1 }, tile.input.as_mut_ptr().cast());
+            // SAFETY: all of the copy was written: elements, which become their keys.
+            unsafe { keys.copy(copy, &[], all, copy) };
+        }
+        let Some(mask) = self.bound.mask else { return tile.input.as_ptr().cast() };
+        for line in 0..tile.group.lines {
+            let is_there = |step: usize| mask.places().at(place(MASK, line, step));
+            // SAFETY: all of the copy was written.
+            let read = |tile: &Tile<'_, B>, n: usize| unsafe { tile.input[tile.at(line, n)].assume_init() };
             // SAFETY: the caller promises the best of each line, and that it is there where a line has begun.
             unsafe {
                 let (value, index) = (best.values.cast::<B>().add(line), best.indices.add(line));
                 tile.first_there[line] = 0;
                 if !best.has_begun.add(line).read() {
-                    let first = steps.clone().find(|&step| is_there(step));
-                    tile.first_there[line] = (first.unwrap_or(steps.end) - steps.start) as u16;
-                    value.write(first.map_or(B::zeroed(), &read));
-                    index.write(first.map_or(0, |step| self.index_at(step)));
+                    let first = steps.clone().position(is_there);
+                    tile.first_there[line] = first.unwrap_or(steps.len()) as u16;
+                    value.write(first.map_or(B::zeroed(), |n| read(tile, n)));
+                    index.write(first.map_or(0, |n| self.index_at(steps.start + n)));
                     best.has_begun.add(line).write(first.is_some());
                 }
                 let (mut last, mut origin) = (value.read(), index.read());
                 for (n, step) in steps.clone().enumerate() {
                     if is_there(step) {
-                        (last, origin) = (read(step), self.index_at(step));
+                        (last, origin) = (read(tile, n), self.index_at(step));
                     }
                     let at = tile.at(line, n);
                     tile.input[at].write(last);
@@ -636,10 +647,20 @@ impl ScanCall<'_> {
                 spread(to, place(INDICES, first), along[INDICES], indices)
             });
             if let Some(to) = &mut slices.values {
-                // SAFETY: as above; they are elements, which were read from the input.
-                let found = (first..len).map(|n| unsafe { values[tile.at(line, n)].assume_init() });
+                let element = |n: usize| {
+                    let at = tile.at(line, n);
+                    if self.bound.keys.is_none() {
+                        // SAFETY: as above; they are elements, which were read from the input.
+                        return unsafe { values[at].assume_init() };
+                    }
+                    // SAFETY: as above.
+                    let step = unsafe { found[at].assume_init() }.abs_diff(self.first_index);
+                    let place = tile.group.starts[INPUT] + line as isize * inner[INPUT] + step as isize * along[INPUT];
+                    // SAFETY: the index is that of a step of the line.
+                    unsafe { self.bound.input.read::<B>(place as usize) }
+                };
                 // SAFETY: what is written are elements of their type.
-                unsafe { to.bits::<B>() }.spread(place(VALUES, first), along[VALUES], found);
+                unsafe { to.bits::<B>() }.spread(place(VALUES, first), along[VALUES], (first..len).map(element));
             }
         }
     }

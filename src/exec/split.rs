@@ -149,7 +149,8 @@ pub(super) unsafe fn find_best(
     shape: &CollapsedShape,
     with_best: &mut WithBest<'_>,
 ) {
-    with_reduced_type!(bound.input().data_type(), T => {
+    let compared = mask.map_or(bound.input().data_type(), |mask| mask.compared(bound.input()));
+    with_reduced_type!(compared, T => {
         // SAFETY: the caller's promise.
         unsafe {
             match mask {
@@ -189,7 +190,7 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
     });
 }
 
-/// As [`find_best_of`], of what is there.
+/// As [`find_best_of`], of what is there, by its keys if it has some, which are a `T`.
 ///
 /// # Safety
 /// - As for [`find_best`].
@@ -235,7 +236,7 @@ unsafe fn find_best_there<T: Element>(
     let (has_lost, worst) = (find_all(search, None, with_best), key(function, policy, worst::<T>(bound.order())));
     with_best(&mut |best| is_any_as_bad = has_lost && best.iter().any(|best| best.key <= worst));
     if is_any_as_bad {
-        find_all(search.of_worst(bound), Some(worst), with_best);
+        find_all(search.of_worst(T::DATA_TYPE), Some(worst), with_best);
     }
 }
 

@@ -12,7 +12,7 @@ use super::windows::Windows;
 use crate::layout::{AxisSet, Window};
 use crate::mask::MaskPlaces;
 use crate::{AxisDirection, DataType, Executor, Isa, Layout, NanPolicy, ReduceFunction};
-use argreduce_kernels::{Kernel, LoopDim, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
+use argreduce_kernels::{Kernel, LoopDim, OutputWriter, Strategy, Tuning, WorkingSet, distance_kernel_of, kernel_of};
 use std::ops::Range;
 
 /// Loops, and what runs along them.
@@ -35,6 +35,8 @@ pub(crate) struct ExecPlan {
     masked_outputs: Option<usize>,
     has_one_output: bool,
     is_contiguous_row: bool,
+    /// Whether outputs are found by keys in place, without copies.
+    is_by_distance: bool,
     /// Whether the outputs are windows that overlap so far that each is not looked at alone.
     has_windows: bool,
 }
@@ -55,6 +57,7 @@ impl ExecPlan {
         masked_outputs: None,
         has_one_output: false,
         is_contiguous_row: false,
+        is_by_distance: false,
         has_windows: false,
     };
 
@@ -207,9 +210,27 @@ impl ExecPlan {
         self.shape.put_under(start);
     }
 
+    /// Puts this plan under keys of a type, by that order: they are copied, as what is under a mask; but where there is
+    /// a kernel for it, all outputs are found in place.
+    pub(crate) fn cut_for_keys(&mut self, keys: DataType, (function, policy): (ReduceFunction, NanPolicy)) {
+        let Some((isa, strategy, _)) = self.kernel() else { return };
+        self.shape.put_under(self.shape.input.start);
+        let kernel = distance_kernel_of(keys, isa, strategy, function, policy);
+        self.is_by_distance = kernel.is_some_and(|kernel| kernel.takes(self.shape.reduced_dims()));
+        if !self.is_by_distance {
+            self.cut_for_mask(false);
+        }
+        (self.has_one_output, self.is_contiguous_row, self.has_windows) = (false, false, false);
+    }
+
+    /// Whether this plan is under keys, by which some kernel finds in place.
+    pub(crate) fn is_by_distance(&self) -> bool {
+        self.is_by_distance
+    }
+
     /// Cuts the reduction of a plan under a mask where it has more elements than are looked at at once, and decides how
-    /// many outputs are: of what may have to be copied, [`MASKED_BYTES`].
-    pub(crate) fn cut_for_mask(&mut self) {
+    /// many outputs are: of what may have to be copied, [`MASKED_BYTES`]; all of it, unless it may be in place.
+    pub(crate) fn cut_for_mask(&mut self, may_be_in_place: bool) {
         let (shape, inner) = (&self.shape, self.shape.inner_dim());
         let most = (MASKED_BYTES / self.element_bytes).min(MAX_MASKED_LEN);
         let narrowest = match self.kernel() {
@@ -219,7 +240,8 @@ impl ExecPlan {
             }
             _ => 1,
         };
-        let (len, in_place) = (most / narrowest, self.masked_rows_in_place().filter(|_| !shape.is_split()));
+        let (len, in_place) =
+            (most / narrowest, self.masked_rows_in_place().filter(|_| may_be_in_place && !shape.is_split()));
         let len = in_place.unwrap_or(len);
         if self.reduction_len > len {
             self.shape.limit_reduction(len);
@@ -227,7 +249,7 @@ impl ExecPlan {
         }
         let outputs = (most / self.reduction_len).clamp(1, MAX_MASKED_OUTPUTS);
         self.masked_outputs = if in_place.is_some() { None } else { Some(outputs) };
-        (self.has_one_output, self.is_contiguous_row) = (false, false);
+        (self.has_one_output, self.is_contiguous_row, self.has_windows) = (false, false, false);
     }
 
     /// Of columns that their kernel reads under bits, if those of enough rows have room: of how many.

@@ -133,7 +133,7 @@ impl<'a> Call<'a> {
     fn described<'b>(&'b self, layout: &Layout, start: Option<&'b [usize]>) -> ArgReduce<'b> {
         let (function, direction, policy) = self.case.order;
         let reduce = if self.case.is_both { ArgReduce::argminmax(layout) } else { ArgReduce::new(function, layout) };
-        let reduce = reduce.axes(&self.case.axes).direction(direction).nan_policy(policy);
+        let reduce = reduce.axes(&self.case.axes).direction(direction).nan_policy(policy).by(self.case.key);
         let reduce = self.isa.map_or(reduce, |isa| reduce.isa(isa));
         let reduce = match self.case.walk {
             None => reduce,

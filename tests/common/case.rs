@@ -3,7 +3,7 @@
 
 use super::executor::Way;
 use argreduce::{
-    AxisDirection, DataType, Element, Layout, Mask, NanPolicy, ReduceFunction, reference, with_element_type,
+    AxisDirection, DataType, Element, Key, Layout, Mask, NanPolicy, ReduceFunction, reference, with_element_type,
 };
 use argreduce_guard::{Edge, Guarded};
 use bytemuck::checked::cast_slice as cast;
@@ -25,6 +25,7 @@ pub struct Case {
     /// How much of the whole lies before the part and behind it, two bits each for each axis.
     pub margins: Option<u32>,
     pub order: Order,
+    pub key: Key,
     /// The best so far, and whether that is from the end.
     pub walk: Option<bool>,
     /// Of both functions, whichever is that of the order.
@@ -107,6 +108,7 @@ impl Case {
             output: None,
             margins: None,
             order: (ReduceFunction::ArgMin, Default::default(), Default::default()),
+            key: Key::Value,
             walk: None,
             is_both: false,
             data_type,
@@ -173,10 +175,11 @@ impl Case {
         let there = self.mask.map(|format| format.said(self.layout.sizes(), &data.there));
         let is_there = |n: usize| there.as_ref().is_none_or(|there| there[n]);
         let order = (function, self.order.1, self.order.2);
+        let keys = reference::keys(self.key, x);
         if let Some(is_reversed) = self.walk {
-            return self.expected_so_far(order, is_reversed, x, is_there);
+            return self.expected_so_far(order, is_reversed, x, &keys, is_there);
         }
-        let found = reference::arg_reduce_masked(order, &self.layout, &reduced, x, is_there);
+        let found = reference::arg_reduce_masked(order, &self.layout, &reduced, &keys, is_there);
 
         let [whole, start] = self.window();
         let (mut steps, mut step, mut first) = (vec![0; reduced.len()], 1, 0);
@@ -206,11 +209,12 @@ impl Case {
         order: Order,
         is_reversed: bool,
         x: &[T],
+        keys: &[impl Copy + PartialOrd],
         is_there: impl Fn(usize) -> bool,
     ) -> Expected {
         let axis = self.reduced().iter().position(|&reduced| reduced).expect("one axis");
         let (sizes, stride) = (self.layout.sizes(), self.layout.strides()[axis]);
-        let found = reference::arg_cumulative_masked(order, &self.layout, (axis, is_reversed), x, is_there);
+        let found = reference::arg_cumulative_masked(order, &self.layout, (axis, is_reversed), keys, is_there);
         let step: usize = sizes[axis + 1..].iter().product();
         let value = |(n, (place, index)): (usize, (usize, &Option<usize>))| match *index {
             Some(index) => x[place.wrapping_add_signed((index as isize - (n / step % sizes[axis]) as isize) * stride)],

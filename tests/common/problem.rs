@@ -5,7 +5,7 @@ use super::call::typed_indices;
 use super::case::{Asked, Case, Data, Format};
 use super::executor::{WIDTHS, Way};
 use super::{dense_or_sparse, orders, rng};
-use argreduce::{DataType, Layout, with_element_type};
+use argreduce::{DataType, Key, Layout, with_element_type};
 use argreduce_guard::Edge;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -25,18 +25,35 @@ pub struct View {
 
 /// The type of elements, that of indices, the order; whether it is of bytes, of both functions; what is asked for,
 /// whether that is new; the mask, and where its bits or its axes are; the executor, and its width; whether it is a
-/// part, the fill, the edge of memory, and whether it is the best so far.
-pub type Choices = [u8; 15];
+/// part, the fill, the edge of memory, whether it is the best so far, and the key.
+pub type Choices = [u8; 16];
 
 /// A case of a view.
 pub fn case(view: &View, choices: Choices, seed: u64) -> Case {
-    let [data_type, index_type, order, bytes, both, asked, new, mask, place, executor, width, part, fill, edge, walk] =
-        choices.map(usize::from);
+    let [
+        data_type,
+        index_type,
+        order,
+        bytes,
+        both,
+        asked,
+        new,
+        mask,
+        place,
+        executor,
+        width,
+        part,
+        fill,
+        edge,
+        walk,
+        key,
+    ] = choices.map(usize::from);
     let data_type = DataType::ALL[data_type % DataType::ALL.len()];
     let mut case = Case {
         output: view.output,
         margins: (part % 3 == 1).then_some(seed as u32),
         order: orders().nth(order % 8).expect("eight orders"),
+        key: key_of(data_type, key),
         is_both: both % 3 == 2,
         is_typed: bytes % 2 == 0,
         mask: match mask % 8 {
@@ -72,6 +89,19 @@ pub fn case(view: &View, choices: Choices, seed: u64) -> Case {
     let signed_or_not = if case.index_type.name().starts_with('i') { -9 } else { 200 };
     case.fill = [None, Some(7), Some(100), Some(signed_or_not)][fill % 4];
     case
+}
+
+/// What elements of a type are compared by: one that is as likely as all others is themselves.
+pub fn key_of(data_type: DataType, choice: usize) -> Key {
+    match choice % 8 {
+        0..4 => Key::Value,
+        4 | 5 => Key::Magnitude,
+        _ => with_element_type!(data_type, T => {
+            let to = <T as argreduce_guard::Sample>::SPECIAL;
+            let numbers: Vec<_> = to.iter().filter(|to| !argreduce::Element::is_nan(**to)).collect();
+            Key::distance(*numbers[choice / 8 % numbers.len()])
+        }),
+    }
 }
 
 /// Places for the best so far: of neighbours, every second one, backwards, or the first axis fastest.

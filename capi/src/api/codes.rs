@@ -84,6 +84,8 @@ pub const ARGREDUCE_FILL_OUT_OF_RANGE: argreduce_status = 32;
 pub const ARGREDUCE_MASK_MISMATCH: argreduce_status = 33;
 /// The best so far along no axis or several; or what there is none of: partial answers.
 pub const ARGREDUCE_CUMULATIVE_MISMATCH: argreduce_status = 34;
+/// A key that is a distance to NaN.
+pub const ARGREDUCE_KEY_IS_NAN: argreduce_status = 35;
 
 macro_rules! names {
     ($($status:ident)+) => {{
@@ -97,7 +99,7 @@ macro_rules! names {
 }
 
 /// The name of each status, by its number.
-pub(super) const STATUS_NAMES: [&CStr; 35] = names![
+pub(super) const STATUS_NAMES: [&CStr; 36] = names![
     ARGREDUCE_OK ARGREDUCE_INTERNAL ARGREDUCE_NULL_POINTER ARGREDUCE_MISALIGNED ARGREDUCE_UNKNOWN_VALUE ARGREDUCE_RANK
     ARGREDUCE_SIZE ARGREDUCE_TOO_MANY_ELEMENTS ARGREDUCE_OFFSET ARGREDUCE_STRIDE ARGREDUCE_BEFORE_START
     ARGREDUCE_AXIS_OUT_OF_RANGE ARGREDUCE_DUPLICATE_AXIS ARGREDUCE_TOO_MANY_AXES ARGREDUCE_EMPTY_REDUCTION
@@ -106,6 +108,7 @@ pub(super) const STATUS_NAMES: [&CStr; 35] = names![
     ARGREDUCE_BUFFER_TOO_LARGE ARGREDUCE_TOTAL_SIZE ARGREDUCE_TOTAL_SIZE_MULTIPLE ARGREDUCE_UNSUPPORTED_OPERATOR
     ARGREDUCE_TENSOR_FLAGS ARGREDUCE_BASE_OFFSET_ALIGNMENT ARGREDUCE_WINDOW ARGREDUCE_PAIR_STRIDE
     ARGREDUCE_NOTHING_THERE ARGREDUCE_FILL_OUT_OF_RANGE ARGREDUCE_MASK_MISMATCH ARGREDUCE_CUMULATIVE_MISMATCH
+    ARGREDUCE_KEY_IS_NAN
 ];
 
 /// `function`: the index of the largest element. (DML_REDUCE_FUNCTION_ARGMAX)
@@ -130,6 +133,12 @@ pub const ARGREDUCE_NOT_CUMULATIVE: u32 = 0;
 pub const ARGREDUCE_CUMULATIVE: u32 = 1;
 /// `cumulative`: for each element, the best of it and all after it.
 pub const ARGREDUCE_CUMULATIVE_REVERSE: u32 = 2;
+/// `key`: elements are compared by themselves.
+pub const ARGREDUCE_KEY_VALUE: u32 = 0;
+/// `key`: by their magnitude, that of signed integers as unsigned ones.
+pub const ARGREDUCE_KEY_MAGNITUDE: u32 = 1;
+/// `key`: by their distance to `key_value`; that of integers never wraps, that of floats is rounded once.
+pub const ARGREDUCE_KEY_DISTANCE: u32 = 2;
 /// `kind` of a mask: a bit for each element, the least significant of each byte first; 1 is there.
 pub const ARGREDUCE_MASK_BITS: u32 = 0;
 /// `kind` of a mask: a byte for each element; any but 0 is there.

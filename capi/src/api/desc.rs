@@ -5,8 +5,8 @@ use super::failure::Failure;
 use super::operator::{One, Plan};
 use super::pointer;
 use super::versioned::{self, Versioned};
-use ::argreduce::{ArgReduce, AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
-use std::ffi::{CStr, c_char};
+use ::argreduce::{ArgReduce, AxisDirection, DataType, Error, Isa, Key, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::ops::Deref;
 
@@ -73,6 +73,12 @@ pub struct argreduce_desc {
     pub cumulative: u32,
     /// 0.
     pub reserved_2: u32,
+    /// What elements are compared by: ARGREDUCE_KEY_VALUE, ARGREDUCE_KEY_MAGNITUDE or ARGREDUCE_KEY_DISTANCE. Values
+    /// are the elements all the same.
+    pub key: u32,
+    /// Of ARGREDUCE_KEY_DISTANCE, what it is the distance to: an element of `input_type`, but NaN. It is read by
+    /// argreduce_compile(), and not kept. Else NULL.
+    pub key_value: *const c_void,
 }
 
 // SAFETY: `repr(C)`, with `size` first; zeros are a value of each of its types, and each size ends with a field.
@@ -82,12 +88,14 @@ unsafe impl Versioned for argreduce_desc {
     const SIZES: &[usize] = &[
         offset_of!(argreduce_desc, isa) + size_of::<*const c_char>(),
         offset_of!(argreduce_desc, reserved_2) + size_of::<u32>(),
+        offset_of!(argreduce_desc, key_value) + size_of::<*const c_void>(),
     ];
 }
 
 /// # Safety
 /// `desc` is NULL, or misaligned, or points to as many bytes as its `size` says. Pointers in there are NULL or point to
-/// what their types say, arrays are as long as `rank` and `axis_count` say, and `isa` ends with a NUL.
+/// what their types say, arrays are as long as `rank` and `axis_count` say, `isa` ends with a NUL, and `key_value`
+/// points to an element of the `input_type`.
 pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<Plan, Failure> {
     // SAFETY: what is asked for above is what `read` asks for.
     let desc = unsafe { versioned::read(desc, "desc") }?;
@@ -121,6 +129,8 @@ pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<Plan, Failure> 
         Some(false) => reduce.cumulative(),
         Some(true) => reduce.cumulative().reverse(),
     };
+    // SAFETY: as the caller promises.
+    reduce = reduce.by(unsafe { key(&desc, data_type) }?);
     // SAFETY: as the caller promises.
     if let Some(isa) = unsafe { isa(desc.isa) }? {
         reduce = reduce.isa(isa);
@@ -163,6 +173,31 @@ fn walk(cumulative: u32) -> Result<Option<bool>, Failure> {
         ARGREDUCE_CUMULATIVE_REVERSE => Ok(Some(true)),
         _ => Err(unknown(cumulative, "desc->cumulative", "0 (no), 1 (so far) and 2 (from the end)")),
     }
+}
+
+/// # Safety
+/// As [`plan`]; the type is the `input_type`.
+unsafe fn key(desc: &argreduce_desc, data_type: DataType) -> Result<Key, Failure> {
+    let &argreduce_desc { key, key_value, .. } = desc;
+    let key = match key {
+        ARGREDUCE_KEY_VALUE => Key::Value,
+        ARGREDUCE_KEY_MAGNITUDE => Key::Magnitude,
+        ARGREDUCE_KEY_DISTANCE => {
+            pointer::check(key_value.cast::<u8>(), "desc->key_value")?;
+            if !key_value.addr().is_multiple_of(data_type.size()) {
+                return Err(pointer::misaligned(data_type.size(), "desc->key_value"));
+            }
+            // SAFETY: not NULL, as was checked just now; then it points to an element, as the caller promises.
+            let bytes = unsafe { std::slice::from_raw_parts(key_value.cast::<u8>(), data_type.size()) };
+            return Ok(Key::distance_untyped(data_type, bytes)?);
+        }
+        _ => return Err(unknown(key, "desc->key", "0 (value), 1 (magnitude) and 2 (distance)")),
+    };
+    if !key_value.is_null() {
+        let message = "desc->key_value is not NULL: it is for a desc->key of ARGREDUCE_KEY_DISTANCE alone";
+        return Err(Failure::new(ARGREDUCE_UNKNOWN_VALUE, message));
+    }
+    Ok(key)
 }
 
 /// None, where it is packed.

@@ -54,6 +54,7 @@ fn status(error: &Error) -> argreduce_status {
             ARGREDUCE_MASK_MISMATCH
         }
         Error::CumulativeAxes { .. } | Error::CumulativeMismatch { .. } => ARGREDUCE_CUMULATIVE_MISMATCH,
+        Error::KeyIsNan { .. } => ARGREDUCE_KEY_IS_NAN,
         Error::TooShort { .. } => ARGREDUCE_BUFFER_TOO_SHORT,
         Error::Misaligned { .. } => ARGREDUCE_MISALIGNED,
         Error::DirectMl(rule) => match rule {

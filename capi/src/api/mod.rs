@@ -119,11 +119,11 @@ pub unsafe extern "C" fn argreduce_execute(
 }
 
 /// Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
-/// the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and
-/// an index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The
-/// strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no
-/// element. If `count` is 0, `acc` and `other` may be NULL. An operator of ARGREDUCE_ARGMINMAX is refused: the smallest
-/// are merged by an operator of ARGREDUCE_ARGMIN, the largest by one of ARGREDUCE_ARGMAX.
+/// the function, the direction, the rule for NaN and the key of `op`. The order in which parts are merged changes
+/// nothing, and an index with all bits set changes nothing. Bases and strides are multiples of the size of their
+/// elements. The strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other`
+/// share no element. If `count` is 0, `acc` and `other` may be NULL. An operator of ARGREDUCE_ARGMINMAX is refused: the
+/// smallest are merged by an operator of ARGREDUCE_ARGMIN, the largest by one of ARGREDUCE_ARGMAX.
 ///
 /// # Safety
 /// `op` is NULL or compiled and not released yet; `acc` and `other` are NULL or point to what their types say; their

@@ -250,7 +250,7 @@ fn names_of_statuses() {
         Some((name, number.strip_suffix(';')?.parse().unwrap()))
     });
     let constants: Vec<(&str, argreduce_status)> = constants.collect();
-    assert_eq!((constants[0], constants.len()), (("ARGREDUCE_OK", ARGREDUCE_OK), 35));
+    assert_eq!((constants[0], constants.len()), (("ARGREDUCE_OK", ARGREDUCE_OK), 36));
     constants.iter().for_each(|&(constant, status)| assert_eq!(name(status), constant));
     for status in [-1, constants.len() as argreduce_status, argreduce_status::MIN, argreduce_status::MAX] {
         assert_eq!(name(status), "unknown");
@@ -278,6 +278,43 @@ fn eight_threads_share_an_operator() {
             });
         }
     });
+}
+
+/// By the magnitude, and by the distance to an element; values are the elements. Partial answers merge by it.
+#[test]
+fn keys() {
+    let (data, sizes, axes) = ([3_i8, -128, 100, 7, -6, 8], [2, 3], [1]);
+    let near = 6_i8;
+    let by = |function, key, key_value: *const c_void| {
+        let desc =
+            argreduce_desc { function, input_type: ARGREDUCE_INT8, key, key_value, ..super::desc(&sizes, &axes) };
+        compile(&desc).unwrap()
+    };
+    for (operator, indices, values) in [
+        (by(ARGREDUCE_ARGMAX, ARGREDUCE_KEY_MAGNITUDE, null()), [1, 2], [-128, 8]),
+        (by(ARGREDUCE_ARGMIN, ARGREDUCE_KEY_MAGNITUDE, null()), [0, 1], [3, -6]),
+        (by(ARGREDUCE_ARGMIN, ARGREDUCE_KEY_DISTANCE, (&raw const near).cast()), [0, 0], [3, 7]),
+        (by(ARGREDUCE_ARGMAX, ARGREDUCE_KEY_DISTANCE, (&raw const near).cast()), [1, 1], [-128, -6]),
+    ] {
+        let mut found = Found::<u32, i8>::new(1, 2, 2);
+        assert_eq!(operator.run(&found.call(&data)), ARGREDUCE_OK, "{}", message());
+        assert_eq!((&found.indices[0][..], &found.values[0][..]), (&indices[..], &values[..]));
+    }
+    // The magnitude of -9 is larger than that of 8, and that of 3 smaller than that of -9.
+    let operator = by(ARGREDUCE_ARGMAX, ARGREDUCE_KEY_MAGNITUDE, null());
+    let (mut acc, mut other) = (([8_i8, -9], [0_u32, 1]), ([-9_i8, 3], [2_u32, 3]));
+    let pairs = |(values, indices): &mut ([i8; 2], [u32; 2])| argreduce_pairs {
+        values: values.as_mut_ptr().cast(),
+        value_stride: 1,
+        value_bytes: 2,
+        indices: indices.as_mut_ptr().cast(),
+        index_stride: 4,
+        index_bytes: 8,
+    };
+    let pairs = [pairs(&mut acc), pairs(&mut other)];
+    // SAFETY: as many of both.
+    assert_eq!(unsafe { argreduce_merge(operator.0, 2, &pairs[0], &pairs[1]) }, ARGREDUCE_OK, "{}", message());
+    assert_eq!(acc, ([-9, -9], [2, 1]));
 }
 
 /// Each element has an answer: of both functions, with values, under a mask, from either end. Partial answers, and

@@ -57,6 +57,8 @@ const DESC: argreduce_desc = argreduce_desc {
     isa: null(),
     cumulative: 0,
     reserved_2: 0,
+    key: ARGREDUCE_KEY_VALUE,
+    key_value: null(),
 };
 
 /// An argmax of packed f32 to u32.

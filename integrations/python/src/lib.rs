@@ -14,6 +14,7 @@
 //! | `reduce.rs` | a call, from its arguments to its answer |
 //! | `plans.rs` | a plan is made, or found among the last ones |
 //! | `bools.rs` | bools whose bytes are others than 0 and 1 |
+//! | `keys.rs` | what elements are compared by |
 //! | `dates.rs` | dates and durations, whose NaT is as NaN |
 //! | `interop.rs` | NumPy's types and errors, and what is written in Python |
 //! | `output.rs` | the arrays that are given back, or written to |
@@ -37,6 +38,7 @@ mod dates;
 mod dlpack;
 mod interop;
 mod interrupt;
+mod keys;
 mod mask;
 mod moving;
 mod output;
@@ -61,7 +63,7 @@ macro_rules! functions {
             $summary:literal $example:literal;
     )+) => {
         $(function!(
-            [$shape $($out)? dtype select_last $($nan)? threads where fill] () () () ()
+            [$shape $($out)? dtype select_last $($nan)? threads where fill key near] () () () ()
             ($name = $many $(($function))?, $answer, $shape, $summary, $example)
         );)+
 
@@ -143,6 +145,21 @@ macro_rules! function {
                 ignored. The value is NaN or NaT there, or 0 of a type without. None: no element is a ValueError.\n";
             [$($left)*] $($taken)*);
     };
+    ([key $($left:tt)*] $($taken:tt)*) => {
+        option!(object key
+            "key : None or \"abs\"\n    \
+                \"abs\": elements are compared by their magnitude, as ``numpy.abs(x)`` has it; of integers it is\n    \
+                exact. Values are the elements. Not for dates.\n";
+            [$($left)*] $($taken)*);
+    };
+    ([near $($left:tt)*] $($taken:tt)*) => {
+        option!(object near
+            "near : None or a number\n    \
+                Elements are compared by how far they are from it, as ``numpy.abs(x - near)`` has it: the\n    \
+                smallest is the nearest. Of integers it is exact, and never wraps. A number that the type of\n    \
+                ``x`` does not hold is a ValueError; a float is rounded to that type. Not for dates.\n";
+            [$($left)*] $($taken)*);
+    };
     // All are taken.
     ([] ($($signature:tt)*) ($($parameter:tt)*) ($($option:ident)*) ($($doc:literal)*)
         ($name:ident = $many:ident $(($function:ident))?, $answer:ident, $shape:ident, $summary:literal,
@@ -169,7 +186,7 @@ macro_rules! function {
             "    An index or ``fill`` does not fit the type that is written, ``where`` does not broadcast, or no\n",
             "    element is there",
             nothing_but_nan!($answer),
-            ".\n",
+            "; ``key`` and ``near`` both, or a ``near`` that does not fit.\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
             "TypeError\n    Elements or indices of other types; a frame of 64-bit integers of which some are\n",
             "    missing; a ``where`` of other elements than bool; an axis or ``fill`` that is no integer.\n",

@@ -6,13 +6,14 @@ use crate::classes::Class;
 use crate::dates;
 use crate::interop::{descr_of, interop, value_error};
 use crate::interrupt;
+use crate::keys::By;
 use crate::mask::{self, There};
 use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::give_back;
 use crate::run::Lent;
 use crate::threads::Threads;
 use crate::view::{Shape, Source, View, input_without_labels, native_copy, native_type};
-use argreduce::{ArgReduce, DataType, Executor, Merge, PartialBuffers, ReduceFunction};
+use argreduce::{ArgReduce, DataType, Executor, Key, Merge, PartialBuffers, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -25,16 +26,17 @@ use std::fmt;
 const INDEX_TYPE: DataType = DataType::I64;
 
 /// By what a partial answer was found, and merges; in Python's words.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 struct Rule {
     function: &'static str,
     select_last: bool,
     nan: &'static str,
+    by: By,
 }
 
 impl Rule {
     /// What [`partial`] goes by, if nothing else is said.
-    const USUAL: Rule = Rule { function: "argmax", select_last: false, nan: "propagate" };
+    const USUAL: Rule = Rule { function: "argmax", select_last: false, nan: "propagate", by: By::Value };
 
     /// The rule of a partial answer; none of a plain pair.
     fn of(part: &Bound<'_, PyAny>) -> PyResult<Option<Rule>> {
@@ -50,6 +52,11 @@ impl Rule {
             function: arguments::function(&rule.getattr(intern!(py, "function"))?)?,
             select_last: arguments::truth(&rule.getattr(intern!(py, "select_last"))?)?,
             nan: arguments::nan(&rule.getattr(intern!(py, "nan"))?)?,
+            by: {
+                let said = [rule.getattr(intern!(py, "key"))?, rule.getattr(intern!(py, "near"))?];
+                let [key, near] = said.each_ref().map(|said| Some(said).filter(|said| !said.is_none()));
+                By::new(key, near)?
+            },
         }))
     }
 
@@ -59,17 +66,18 @@ impl Rule {
         values: Bound<'py, PyUntypedArray>,
         indices: Bound<'py, PyUntypedArray>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, Rule { function, select_last, nan }) = (values.py(), self);
-        interop(py)?.call_method1(intern!(py, "partial_by"), (function, select_last, nan, values, indices))
+        let (py, Rule { function, select_last, nan, by }) = (values.py(), self);
+        let (key, near) = by.said(py)?;
+        interop(py)?.call_method1(intern!(py, "partial_by"), (function, select_last, nan, key, near, values, indices))
     }
 
     fn reduce_function(self) -> ReduceFunction {
         if self.function == "argmin" { ReduceFunction::ArgMin } else { ReduceFunction::ArgMax }
     }
 
-    fn merge(self) -> Merge {
+    fn merge(self, key: Key) -> Merge {
         let merge = Merge::new(self.reduce_function()).direction(arguments::direction(self.select_last));
-        merge.nan_policy(arguments::nan_policy(self.nan))
+        merge.nan_policy(arguments::nan_policy(self.nan)).by(key)
     }
 
     /// Whether NaT has to be above all others in such values.
@@ -80,9 +88,14 @@ impl Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Rule { function, select_last, nan } = self;
+        let Rule { function, select_last, nan, by } = self;
         let select_last = if *select_last { "True" } else { "False" };
-        write!(f, "function='{function}', select_last={select_last}, nan='{nan}'")
+        write!(f, "function='{function}', select_last={select_last}, nan='{nan}'")?;
+        match by {
+            By::Value => Ok(()),
+            By::Abs => f.write_str(", key='abs'"),
+            By::Near(number) => write!(f, ", near={}", number.text()),
+        }
     }
 }
 
@@ -97,7 +110,7 @@ impl fmt::Display for Rule {
 /// start, whole : tuple of int
 ///     Where the part begins in the whole array, and the shape of that: a number for each axis of ``x``.
 /// function : "argmax" or "argmin"
-/// select_last, nan, threads, where
+/// select_last, nan, threads, where, key, near
 ///     As in :func:`argreduce.argmax`.
 ///
 /// Returns
@@ -105,8 +118,8 @@ impl fmt::Display for Rule {
 /// Partial
 ///     A named tuple ``(values, indices)`` of arrays without the reduced axes, of the library that ``x`` is from.
 ///     Indices are those in the whole array; -1 means that nothing was seen yet. They are int64, and an array of NumPy
-///     where that library has no such type (as JAX, by default). It knows its ``function``, ``select_last`` and
-///     ``nan``, and so does each copy of it: :func:`argreduce.merge` goes by them.
+///     where that library has no such type (as JAX, by default). It knows its ``function``, ``select_last``,
+///     ``nan``, ``key`` and ``near``, and so does each copy of it: :func:`argreduce.merge` goes by them.
 ///
 /// Raises
 /// ------
@@ -124,7 +137,7 @@ impl fmt::Display for Rule {
 /// Partial(values=array(9.), indices=array(1))
 #[pyfunction]
 #[pyo3(signature = (x, axis=None, *, start, whole, function="argmax", select_last=false, nan="propagate",
-    threads=None, r#where=None))]
+    threads=None, r#where=None, key=None, near=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's signature")]
 pub(crate) fn partial<'py>(
     x: &Bound<'py, PyAny>,
@@ -136,6 +149,8 @@ pub(crate) fn partial<'py>(
     #[pyo3(from_py_with = arguments::nan)] nan: &'static str,
     threads: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
+    key: Option<&Bound<'py, PyAny>>,
+    near: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, name) = (x.py(), "partial");
     let r#where = match r#where {
@@ -148,7 +163,7 @@ pub(crate) fn partial<'py>(
     let axis = Axis::new(axis)?;
     let (start, whole) = (arguments::sizes("start", start)?, arguments::sizes("whole", whole)?);
     let threads = arguments::threads(threads)?;
-    let rule = Rule { function, select_last, nan };
+    let rule = Rule { function, select_last, nan, by: By::new(key, near)? };
     let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
     let (x, input) = input_without_labels(name, x)?;
     let (input, there) = mask::apart(name, input, r#where.as_ref(), py)?;
@@ -166,6 +181,7 @@ pub(crate) fn partial<'py>(
                 .axes_from(axes.iter())
                 .direction(arguments::direction(select_last))
                 .nan_policy(arguments::nan_policy(nan))
+                .by(rule.by.key(name, view.data_type, view.is_of_dates())?)
                 .window(&whole, &start);
             let there = there.map(|there| mask::of_bools(name, there, &mut shape_of_there)).transpose()?;
             partial_of_view(py, &view, axes, &reduce, (&threads, there.as_ref()), rule)?
@@ -176,6 +192,9 @@ pub(crate) fn partial<'py>(
             options.set_item("select_last", select_last)?;
             options.set_item("threads", threads.count)?;
             options.set_item("where", there)?;
+            let (key, near) = rule.by.said(py)?;
+            options.set_item("key", key)?;
+            options.set_item("near", near)?;
             let args = (array, axes, start, whole);
             interop(py)?.call_method(intern!(py, "partial_of_many_axes"), args, Some(&options))?
         }
@@ -230,7 +249,7 @@ fn partial_of_view<'py>(
 /// *parts : Partial, or any tuple (values, indices); or one list of these
 ///     At least one. Arrays of one shape and of any library, values of one type, and indices of any integer type: one
 ///     with all bits set, which is -1 if it is signed, means that nothing was seen. None is changed.
-/// function, select_last, nan
+/// function, select_last, nan, key, near
 ///     Of plain tuples, the same as for the parts: without them, those of :func:`argreduce.partial`. A ``Partial``
 ///     knows its own.
 ///
@@ -260,17 +279,20 @@ fn partial_of_view<'py>(
 /// >>> argreduce.merge(parts)
 /// Partial(values=array(1.), indices=array(3))
 #[pyfunction]
-#[pyo3(signature = (*parts, function=None, select_last=None, nan=None))]
+#[pyo3(signature = (*parts, function=None, select_last=None, nan=None, key=None, near=None))]
 pub(crate) fn merge<'py>(
     parts: &Bound<'py, PyTuple>,
     function: Option<&Bound<'py, PyAny>>,
     select_last: Option<&Bound<'py, PyAny>>,
     nan: Option<&Bound<'py, PyAny>>,
+    key: Option<&Bound<'py, PyAny>>,
+    near: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let said = SaidRule {
         function: function.map(arguments::function).transpose()?,
         select_last: select_last.map(arguments::truth).transpose()?,
         nan: nan.map(arguments::nan).transpose()?,
+        by: Some(By::new(key, near)?).filter(|by| *by != By::Value),
     };
     let parts: Vec<_> = match parts.get_item(0) {
         Ok(list) if parts.len() == 1 && list.is_instance_of::<PyList>() => list.try_iter()?.collect::<PyResult<_>>()?,
@@ -306,6 +328,7 @@ fn merge_arrays<'py>(pairs: &[(Part<'py>, Part<'py>)], rule: Rule) -> PyResult<B
     // The result is an array of its own.
     let [mut best, mut best_indices] = [native_copy(NAME, &values.array)?, indices.widened()?];
     let is_nat_above = rule.is_nat_above(&values.array.dtype());
+    let key = rule.by.key(NAME, data_type, is_date(&values.array.dtype()))?;
     if is_nat_above {
         dates::add(best.bytes(), -1);
     }
@@ -331,7 +354,7 @@ fn merge_arrays<'py>(pairs: &[(Part<'py>, Part<'py>)], rule: Rule) -> PyResult<B
         let others = unsafe { (packed_bytes(&values, accs.0.len())?, packed_bytes(&indices, accs.1.len())?) };
         let bytes = others.0.len() + others.1.len();
         let types = (data_type, INDEX_TYPE);
-        let run = |_: &dyn Executor| rule.merge().arrays_untyped(types, accs, others).map_err(value_error);
+        let run = |_: &dyn Executor| rule.merge(key).arrays_untyped(types, accs, others).map_err(value_error);
         interrupt::run(py, bytes, &Threads { count: 1 }, run)?;
     }
     if is_nat_above {
@@ -345,6 +368,7 @@ struct SaidRule {
     function: Option<&'static str>,
     select_last: Option<bool>,
     nan: Option<&'static str>,
+    by: Option<By>,
 }
 
 impl SaidRule {
@@ -379,6 +403,7 @@ impl SaidRule {
             function: self.function.unwrap_or(other.function),
             select_last: self.select_last.unwrap_or(other.select_last),
             nan: self.nan.unwrap_or(other.nan),
+            by: self.by.unwrap_or(other.by),
         }
     }
 }

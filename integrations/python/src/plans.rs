@@ -21,6 +21,7 @@ pub(crate) struct Key {
     pub(crate) function: ReduceFunction,
     pub(crate) select_last: bool,
     pub(crate) nan_policy: NanPolicy,
+    pub(crate) by: argreduce::Key,
     /// The index of what is not there.
     pub(crate) fill: Option<i64>,
 }
@@ -80,7 +81,7 @@ impl Key {
 
     fn describe<'a>(&self, reduce: ArgReduce<'a>) -> ArgReduce<'a> {
         let reduce = reduce.axes_from(self.axes.iter()).direction(arguments::direction(self.select_last));
-        let reduce = reduce.nan_policy(self.nan_policy);
+        let reduce = reduce.nan_policy(self.nan_policy).by(self.by);
         let reduce = match self.walk {
             None => reduce,
             Some(false) => reduce.cumulative(),

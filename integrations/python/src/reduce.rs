@@ -9,6 +9,7 @@ use crate::dates;
 use crate::interop::NamedTuple::{ArgMinMax, ArgMinMaxValues, ValuesAndIndices};
 use crate::interop::{descr_of, interop, value_error};
 use crate::interrupt;
+use crate::keys::By;
 use crate::mask::{self, There};
 use crate::output::{NewArray, Out, Place, copy_into, index_number, out_array, scalar, write_index};
 use crate::plans::Key;
@@ -82,18 +83,20 @@ pub(crate) struct Arguments<'a, 'py> {
     pub(crate) threads: Option<&'a Bound<'py, PyAny>>,
     pub(crate) r#where: Option<&'a Bound<'py, PyAny>>,
     pub(crate) fill: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) key: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) near: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl<'py> Arguments<'_, 'py> {
     /// Those of a call that says nothing more. Of a function without the choice, NaN is ignored.
     #[inline(always)]
     pub(crate) fn new(name: &'static str, functions: Functions, answer: Answer) -> Self {
-        let (axis, out, dtype, threads, r#where, fill) = (None, None, None, None, None, None);
+        let (axis, out, dtype, threads, r#where, fill, key, near) = (None, None, None, None, None, None, None, None);
         let (keepdims, is_cumulative, reverse, select_last, nan) = (false, false, false, false, "ignore");
         #[rustfmt::skip]
         let said = Arguments {
             name, functions, answer, axis, keepdims, is_cumulative, reverse, out, dtype, select_last, nan, threads,
-            r#where, fill,
+            r#where, fill, key, near,
         };
         said
     }
@@ -117,6 +120,7 @@ impl<'py> Arguments<'_, 'py> {
             threads: arguments::threads(self.threads)?,
             fill: self.fill.map(arguments::fill).transpose()?,
             nan_policy: arguments::nan_policy(self.nan),
+            by: By::new(self.key, self.near)?,
         };
         let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
         if let (Some(array), None) = (array, self.r#where)
@@ -144,7 +148,7 @@ impl<'py> Arguments<'_, 'py> {
         #[rustfmt::skip]
         let Arguments {
             name, functions: _, answer: _, axis, keepdims, is_cumulative, reverse, out, dtype, select_last, nan: _,
-            threads, r#where, fill,
+            threads, r#where, fill, key, near,
         } = *self;
         if is_cumulative {
             options.set_item("reverse", reverse)?;
@@ -153,7 +157,7 @@ impl<'py> Arguments<'_, 'py> {
         }
         options.set_item("select_last", select_last)?;
         let others = [("out", out), ("dtype", dtype), ("threads", threads), ("where", r#where), ("fill", fill)];
-        for (name, value) in others {
+        for (name, value) in others.into_iter().chain([("key", key), ("near", near)]) {
             if let Some(value) = value {
                 options.set_item(name, value)?;
             }
@@ -181,6 +185,7 @@ struct Call<'a, 'py> {
     threads: Threads,
     fill: Option<i64>,
     nan_policy: NanPolicy,
+    by: By,
 }
 
 /// The index that says that nothing is there, among those of int64: no element has it.
@@ -220,6 +225,7 @@ impl<'py> Call<'_, 'py> {
             false => axes.result_sizes(sizes, keepdims),
         };
         let target = self.target(py, &sizes_of_result, count)?;
+        let by = self.by.key(name, view.data_type, view.is_of_dates())?;
         if count == 0 {
             return self.answer_of_nothing(py, view, &target);
         }
@@ -229,7 +235,7 @@ impl<'py> Call<'_, 'py> {
         let (index_type, fill) = if is_told { (DataType::I64, Some(NOTHING)) } else { (target.index_type, self.fill) };
         let (data_type, function) = (view.data_type, functions.each()[0]);
         let (nan_policy, walk) = (self.nan_policy, self.said.is_cumulative.then_some(self.said.reverse));
-        let key = Key { axes, walk, data_type, index_type, function, select_last, nan_policy, fill };
+        let key = Key { axes, walk, data_type, index_type, function, select_last, nan_policy, by, fill };
         let run = Run { py, name, key: &key, view, threads: &self.threads, there };
         // What takes more than one step is not written to `out` before the last.
         let has_steps = with_values || view.is_of_dates() || data_type == DataType::Bool || there.is_some();
@@ -430,7 +436,10 @@ impl<'py> Call<'_, 'py> {
         let view = View::of_new(self.said.name, none, &mut shape)?;
         let mut found = [Found::NOTHING, Found::NOTHING];
         let found = &mut found[..functions.each().len()];
+        // What is nearest to True is the largest.
+        let is_turned = self.by.key(self.said.name, DataType::Bool, false)? == argreduce::Key::distance(true);
         for (&function, found) in functions.each().iter().zip(found.iter_mut()) {
+            let function = if is_turned { opposite(function) } else { function };
             let best =
                 interrupt::run(py, total / 8, &self.threads, |_| Ok(Best::of_bits(pieces, function, select_last)))?;
             found.set(py, &view, DataType::I64, &target, self.needs_values(&view))?;
@@ -488,6 +497,7 @@ impl<'py> Call<'_, 'py> {
                 return Err(column::not_an_axis(name));
             };
             let (layout, data_type) = (view.shape.layout().map_err(value_error)?, view.data_type);
+            let options = options.by(self.by.key(name, data_type, view.is_of_dates())?);
             let (whole, from) = ([total], [start]);
             let mask = chunk.bits().map(|(bits, offset)| Mask::bits(bits, offset));
             for (function, best) in functions.into_iter().zip(&mut best) {
@@ -525,6 +535,9 @@ impl<'py> Call<'_, 'py> {
         options.set_item("threads", self.threads.count)?;
         options.set_item("where", there)?;
         options.set_item("fill", self.fill)?;
+        let (key, near) = self.by.said(py)?;
+        options.set_item("key", key)?;
+        options.set_item("near", near)?;
         self.said.set_nan(&options)?;
         let axes = PyTuple::new(py, self.axes(py, array.ndim())?.iter().collect::<Vec<_>>())?;
         let out = self.out.map(as_plain_array).transpose()?;
@@ -736,6 +749,11 @@ impl Run<'_, '_> {
             None => Ok(false),
         }
     }
+}
+
+/// The other function.
+fn opposite(function: ReduceFunction) -> ReduceFunction {
+    if function == ReduceFunction::ArgMax { ReduceFunction::ArgMin } else { ReduceFunction::ArgMax }
 }
 
 /// What the value of an output without an element is, in the first bytes: NaN or NaT, or 0 where a type has neither.

@@ -214,7 +214,8 @@ def test_a_rule_stays(rule):
     many = argreduce.partial(np.zeros((2,) * 9), 0, start=(0,) * 9, whole=(2,) * 9, **options)
     for other in (part, many, argreduce.merge(part), *pickled, *others):
         assert isinstance(other, argreduce.Partial) and type(other) is type(part)
-        assert tuple(other.rule) == (other.function, other.select_last, other.nan) == rule
+        said = (other.function, other.select_last, other.nan, other.key, other.near)
+        assert tuple(other.rule) == said == (*rule, None, None)
 
 
 def test_a_rule_stays_in_dask(rng):
@@ -232,7 +233,7 @@ def test_a_rule_stays_in_dask(rng):
             dask.delayed(argreduce.merge)(parts).compute(scheduler=scheduler),
             dask.delayed(argreduce.merge)(mixed, *parts[1:]).compute(scheduler=scheduler),
         ]
-        assert {tuple(part.rule) for part in found} == {("argmin", True, "propagate")}
+        assert {tuple(part.rule) for part in found} == {("argmin", True, "propagate", None, None)}
         assert {int(part.indices) for part in found[-3:]} == {int(x.argmin())}
 
 

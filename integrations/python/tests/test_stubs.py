@@ -21,9 +21,11 @@ def test_stubs_are_up_to_date():
 
 def test_signatures():
     for name, out, nan in (("argmax", "out=None, ", "nan='propagate', "), ("nanargmin", "out=None, ", "")):
-        signature = f"keepdims=False, {out}dtype=None, select_last=False, {nan}threads=None, where=None, fill=None"
+        signature = f"keepdims=False, {out}dtype=None, select_last=False, {nan}threads=None, where=None, fill=None, "
+        signature += "key=None, near=None"
         assert str(inspect.signature(getattr(argreduce, name))) == f"(x, /, axis=None, *, {signature})"
-    signature = "start, whole, function='argmax', select_last=False, nan='propagate', threads=None, where=None"
+    signature = "start, whole, function='argmax', select_last=False, nan='propagate', threads=None, where=None, "
+    signature += "key=None, near=None"
     assert str(inspect.signature(argreduce.partial)) == f"(x, axis=None, *, {signature})"
 
 
@@ -33,10 +35,10 @@ def test_signatures_of_dask():
     for name in lazy.__all__:
         function = getattr(lazy, name)
         nan = "" if name.startswith("nan") else "nan='propagate', "
-        options = f"keepdims=False, select_last=False, {nan}where=None, fill=None, split_every=None"
+        options = f"keepdims=False, select_last=False, {nan}where=None, fill=None, key=None, near=None, split_every=None"
         assert str(inspect.signature(function)) == f"(x, axis=None, *, {options})"
-        with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'key'$"):
-            function([1], key=1)
+        with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'dtype'$"):
+            function([1], dtype=1)
         with pytest.raises(TypeError, match=rf"^{name}\(\) takes from 1 to 2 positional arguments but 3 were given$"):
             function([1], 0, True)
         with pytest.raises(TypeError, match=rf"^{name}\(\) missing 1 required positional argument: 'x'$"):

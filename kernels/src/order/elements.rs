@@ -3,11 +3,11 @@
 //! integers with and without sign: less than half of the code.
 
 use super::masked::MaskedOrder;
-use super::number::{AT_RUN_TIME, IGNORE, NumberOrder, PROPAGATE};
+use super::number::{AT_RUN_TIME, AsTheyAre, DistanceTo, IGNORE, NumberOrder, PROPAGATE};
 use super::small_float::SmallFloatOrder;
 use super::{ArgOrder, LaneElem};
 use crate::memory::mask::InputMask;
-use crate::simd::ops::{ByteMaskOps, SimdOps, SmallFloatOps};
+use crate::simd::ops::{ByteMaskOps, DistanceOps, SimdOps, SmallFloatOps};
 use crate::types::Element;
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -54,6 +54,9 @@ pub(crate) struct Shared<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T
 /// An order that both policies share, too: for columns, where they differ only once a NaN was found.
 pub(crate) struct OfColumns<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T)>);
 
+/// That of how far elements are from one, whose bits are given: shared as that of columns.
+pub(crate) struct OfDistances<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T)>);
+
 /// By the operations that an ISA needs, and how it is made of a token.
 macro_rules! order {
     ($t:ident by $ops:path: $($name:ident)+ => $order:ty, $simd:ident => $new:expr) => {$(
@@ -93,7 +96,7 @@ macro_rules! integers {
     ($($t:ident: $lane:ident as $signed:ident up to $highest:expr;)+) => {$(
         order!($t by SimdOps<$lane>: Specialized OfRows => NumberOrder<S, $lane, false, MAX, IGNORE>, simd => {
             let supreme = if MAX { $highest } else { $lane::MIN };
-            NumberOrder { simd, flipped: 0, nan_wins: false, supreme }
+            NumberOrder { simd, flipped: 0, nan_wins: false, supreme, seen: AsTheyAre }
         });
         integers!($t: $lane as $signed up to $highest, in Shared OfColumns);
     )+};
@@ -102,7 +105,7 @@ macro_rules! integers {
             let to_signed = if $lane::MIN == 0 { $signed::MIN } else { 0 };
             let flipped = if MAX { to_signed } else { !to_signed };
             let supreme = (if MAX { $highest } else { $lane::MIN }) as $signed ^ flipped;
-            NumberOrder { simd, flipped, nan_wins: false, supreme }
+            NumberOrder { simd, flipped, nan_wins: false, supreme, seen: AsTheyAre }
         });
     };
 }
@@ -126,11 +129,25 @@ macro_rules! floats {
         floats!($t: Shared => true, true, NAN);
         floats!($t: OfRows => false, MAX, AT_RUN_TIME);
         floats!($t: OfColumns => true, true, AT_RUN_TIME);
+
+        impl<S: DistanceOps<$t>, const MAX: bool, const NAN: u8> OrderFactory for OfDistances<S, $t, MAX, NAN> {
+            type Order = NumberOrder<S, $t, true, true, AT_RUN_TIME, DistanceTo<$t>>;
+            type Given = u64;
+
+            #[inline(always)]
+            unsafe fn make(bits: u64) -> Self::Order {
+                // SAFETY: the caller's promise.
+                let order = unsafe { OfColumns::<S, $t, MAX, NAN>::make(()) };
+                let NumberOrder { simd, flipped, nan_wins, supreme, .. } = order;
+                NumberOrder { simd, flipped, nan_wins, supreme, seen: DistanceTo($t::from_bits(bits as _)) }
+            }
+        }
     )+};
     ($t:ident: $name:ident => $flips:literal, $max:tt, $nan:ident) => {
         order!($t by SimdOps<$t>: $name => NumberOrder<S, $t, $flips, $max, $nan>, simd => {
             let supreme = if MAX || $flips { $t::INFINITY } else { $t::NEG_INFINITY };
-            NumberOrder { simd, flipped: if MAX { 0.0 } else { -0.0 }, nan_wins: NAN == PROPAGATE, supreme }
+            let (flipped, nan_wins) = (if MAX { 0.0 } else { -0.0 }, NAN == PROPAGATE);
+            NumberOrder { simd, flipped, nan_wins, supreme, seen: AsTheyAre }
         });
     };
 }

@@ -1,7 +1,7 @@
 //! Integers, and floats of 32 and 64 bits: lanes that the hardware compares.
 
 use super::{ArgOrder, LaneElem, Mask, Vec};
-use crate::simd::ops::{EQ, GT, NOT_LE, SimdOps, UNORDERED};
+use crate::simd::ops::{DistanceOps, EQ, GT, NOT_LE, SimdOps, UNORDERED};
 
 /// Whether NaN is better than every number, or worse, as a constant;
 pub(crate) const PROPAGATE: u8 = 0;
@@ -9,20 +9,48 @@ pub(crate) const IGNORE: u8 = 1;
 /// or either of them, known at run time, where a copy for each is not worth the code size.
 pub(crate) const AT_RUN_TIME: u8 = 2;
 
+/// What is compared of elements.
+pub(crate) trait Seen<S: SimdOps<L>, L>: Copy {
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector;
+}
+
+/// They themselves;
+#[derive(Clone, Copy)]
+pub(crate) struct AsTheyAre;
+
+impl<S: SimdOps<L>, L> Seen<S, L> for AsTheyAre {
+    #[inline(always)]
+    fn of(self, _: S, raw: S::Vector) -> S::Vector {
+        raw
+    }
+}
+
+/// or how far they are from a number.
+#[derive(Clone, Copy)]
+pub(crate) struct DistanceTo<L>(pub(super) L);
+
+impl<S: DistanceOps<L>, L: Copy> Seen<S, L> for DistanceTo<L> {
+    #[inline(always)]
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
+        simd.distance(raw, simd.splat(self.0))
+    }
+}
+
 /// The order of numbers `L`, as they are, or if `FLIPS`, with some bits flipped: the top bit of unsigned integers, so
 /// that they compare as signed ones; for ArgMin, the sign of floats and all other bits of integers, so that the best is
-/// the largest. `NAN` is one of the three above.
+/// the largest. `NAN` is one of the three above. What is decoded is what was seen of an element.
 #[derive(Clone, Copy)]
-pub(crate) struct NumberOrder<S, L, const FLIPS: bool, const MAX: bool, const NAN: u8> {
+pub(crate) struct NumberOrder<S, L, const FLIPS: bool, const MAX: bool, const NAN: u8, V = AsTheyAre> {
     pub(super) simd: S,
     pub(super) flipped: L,
     pub(super) nan_wins: bool,
     /// What no lane that is a number is better than.
     pub(super) supreme: L,
+    pub(super) seen: V,
 }
 
-impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: u8> ArgOrder
-    for NumberOrder<S, L, FLIPS, MAX, NAN>
+impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: u8, V: Seen<S, L>> ArgOrder
+    for NumberOrder<S, L, FLIPS, MAX, NAN, V>
 {
     type Lane = L;
     type Simd = S;
@@ -46,7 +74,12 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
 
     #[inline(always)]
     fn encode(self, raw: Vec<Self>) -> Vec<Self> {
-        if FLIPS { self.simd.xor(raw, self.simd.splat(self.flipped)) } else { raw }
+        self.decode(self.seen.of(self.simd, raw))
+    }
+
+    #[inline(always)]
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self> {
+        if FLIPS { self.simd.xor(lanes, self.simd.splat(self.flipped)) } else { lanes }
     }
 
     #[inline(always)]
@@ -74,7 +107,7 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
 
     /// Where lanes were NaN.
     #[inline(always)]
-    fn accumulate_nan<const V: usize>(self, nans: Mask<Self>, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+    fn accumulate_nan<const N: usize>(self, nans: Mask<Self>, vectors: &[Vec<Self>; N]) -> Mask<Self> {
         if L::HAS_NAN { self.simd.or_nans(nans, vectors) } else { nans }
     }
 

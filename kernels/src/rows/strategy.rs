@@ -89,7 +89,12 @@ const MIN_MASKED_ROW_BYTES: usize = 3 << 10;
 pub(crate) struct LongRows;
 
 impl LongRows {
-    /// The shortest rows and the longest.
+    /// The shortest rows and the longest that it takes.
+    pub(crate) const fn all_lens<O: ArgOrder>() -> [usize; 2] {
+        [blocks::block_len::<O>(), blocked::max_segment_len::<O>()]
+    }
+
+    /// Those under a mask.
     pub(crate) const fn lens<O: ArgOrder>() -> [usize; 2] {
         let (shortest, block) = (MIN_MASKED_ROW_BYTES / size_of::<O::Lane>(), blocks::block_len::<O>());
         [if shortest < block { block } else { shortest }, blocked::max_segment_len::<O>()]
@@ -99,8 +104,8 @@ impl LongRows {
 impl<O: ArgOrder> KernelImpl<O> for LongRows {
     #[inline(always)]
     unsafe fn run(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
-        let ([shortest, longest], len) = (const { LongRows::lens::<O>() }, args.innermost_reduced().size);
-        assert!(shortest <= len && len <= longest);
+        let len = args.innermost_reduced().size;
+        assert!(const { blocks::block_len::<O>() } <= len && len <= const { blocked::max_segment_len::<O>() });
         // SAFETY: as for `RowKernel`.
         unsafe { RowsOfCall::<'_, O, true>::new(order, args, &mut outputs) }.search_each::<BlockedSearch>();
         // SAFETY: the search writes the positions of all rows.

@@ -278,6 +278,15 @@ const fn numbers<T, V>(from_the_end: bool) -> [u8; MAX_VECTOR_BYTES] {
     bytes
 }
 
+/// What floats need to be compared by how far they are from a value.
+///
+/// # Safety
+/// As for [`SimdOps`].
+pub(crate) unsafe trait DistanceOps<T>: SimdOps<T> {
+    /// The difference without its sign, rounded to the nearest.
+    fn distance(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+}
+
 /// What small floats need beyond integers `L` as wide.
 ///
 /// # Safety

@@ -2,7 +2,9 @@
 //! compiler makes of it what the target's baseline has. Knows no intrinsics.
 
 use crate::simd::cast;
-use crate::simd::ops::{ByteMaskOps, EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, no_minpos};
+use crate::simd::ops::{
+    ByteMaskOps, DistanceOps, EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, no_minpos,
+};
 use crate::simd::token::Simd;
 use crate::simd::transpose::{CHUNK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
@@ -63,6 +65,28 @@ macro_rules! mask {
         from_fn(|i| if $test(i) { <$count>::MAX } else { 0 })
     };
 }
+
+/// By lanes.
+macro_rules! distance {
+    ($($lane:ident)+) => {$(
+        // SAFETY: written lane by lane.
+        unsafe impl<const BYTES: usize> DistanceOps<$lane> for Portable<BYTES>
+        where
+            Self: SimdOps<$lane>,
+        {
+            #[inline(always)]
+            fn distance(self, mut a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                let lanes = bytemuck::bytes_of(&b).as_chunks().0.iter().map(|&b| $lane::from_ne_bytes(b));
+                for (a, b) in bytemuck::bytes_of_mut(&mut a).as_chunks_mut().0.iter_mut().zip(lanes) {
+                    *a = ($lane::from_ne_bytes(*a) - b).abs().to_ne_bytes();
+                }
+                a
+            }
+        }
+    )+};
+}
+
+distance!(f32 f64);
 
 macro_rules! portable {
     ($bytes:literal) => {

@@ -17,9 +17,10 @@ ArgMinMax(argmin=array([0, 1]), argmax=array([1, 0]))
 from ._argreduce import *
 from ._argreduce import __version__ as __version__
 from ._interop import ArgMinMax, ArgMinMaxValues, Partial, ValuesAndIndices
+from ._nearest import nearest
 from ._unravel import unravel
 
-__all__ = ["ArgMinMax", "ArgMinMaxValues", "Partial", "ValuesAndIndices", "unravel"]
+__all__ = ["ArgMinMax", "ArgMinMaxValues", "Partial", "ValuesAndIndices", "nearest", "unravel"]
 # By stubs.py: what follows, to the end mark.
 __all__ += [
     "argmax", "argmin", "argminmax", "argminmax_values", "cumargmax", "cumargmin", "max_argmax", "max_cumargmax",

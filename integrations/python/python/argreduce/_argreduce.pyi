@@ -22,6 +22,10 @@ _Name: TypeAlias = str | Sequence[SupportsIndex | str] | _Axis
 # Booleans that broadcast.
 _Where: TypeAlias = NDArray[np.bool] | np.bool | bool | Sequence[Any] | Any
 
+# What elements are compared by.
+_Key: TypeAlias = Literal["abs"] | None
+_Near: TypeAlias = float | np.generic | NDArray[Any] | None
+
 class _Labelled(Protocol):
     @property
     def dims(self) -> Any: ...
@@ -47,373 +51,385 @@ __all__ = [
 def argmax(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> np.int64: ...
 @overload
 def argmax(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> np.integer[Any]: ...
 @overload
 def argmax(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> NDArray[np.int64]: ...
 @overload
 def argmax(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> _Integers: ...
 @overload
 def argmax(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> _Out: ...
 @overload
 def argmax(
     x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def argmax(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def argmin(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> np.int64: ...
 @overload
 def argmin(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> np.integer[Any]: ...
 @overload
 def argmin(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> NDArray[np.int64]: ...
 @overload
 def argmin(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> _Integers: ...
 @overload
 def argmin(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> _Out: ...
 @overload
 def argmin(
     x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def argmin(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def nanargmax(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> np.int64: ...
 @overload
 def nanargmax(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> np.integer[Any]: ...
 @overload
 def nanargmax(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> NDArray[np.int64]: ...
 @overload
 def nanargmax(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> _Integers: ...
 @overload
 def nanargmax(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> _Out: ...
 @overload
 def nanargmax(
     x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def nanargmax(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def nanargmin(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> np.int64: ...
 @overload
 def nanargmin(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> np.integer[Any]: ...
 @overload
 def nanargmin(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> NDArray[np.int64]: ...
 @overload
 def nanargmin(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> _Integers: ...
 @overload
 def nanargmin(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> _Out: ...
 @overload
 def nanargmin(
     x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def nanargmin(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def max_argmax(
     x: NDArray[_S], /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[_S, np.int64]: ...
 @overload
 def max_argmax(
     x: NDArray[_S], /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[NDArray[_S], NDArray[np.int64]]: ...
 @overload
 def max_argmax(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, _Out]: ...
 @overload
 def max_argmax(
     x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, Any]: ...
 @overload
 def max_argmax(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, Any]: ...
 @overload
 def min_argmin(
     x: NDArray[_S], /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[_S, np.int64]: ...
 @overload
 def min_argmin(
     x: NDArray[_S], /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[NDArray[_S], NDArray[np.int64]]: ...
 @overload
 def min_argmin(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, _Out]: ...
 @overload
 def min_argmin(
     x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, Any]: ...
 @overload
 def min_argmin(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, Any]: ...
 @overload
 def argminmax(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, dtype: None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ArgMinMax[np.int64]: ...
 @overload
 def argminmax(
     x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], dtype: None = None, select_last: _Truth = False,
     nan: Nan = "propagate", threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> ArgMinMax[NDArray[np.int64]]: ...
 @overload
 def argminmax(
     x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ArgMinMax[Any]: ...
 @overload
 def argminmax(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ArgMinMax[Any]: ...
 @overload
 def argminmax_values(
     x: NDArray[_S], /, axis: None = None, *, keepdims: Literal[False] | None = False, dtype: None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ArgMinMaxValues[_S, np.int64]: ...
 @overload
 def argminmax_values(
     x: NDArray[_S], /, axis: _Axis = None, *, keepdims: Literal[True], dtype: None = None, select_last: _Truth = False,
     nan: Nan = "propagate", threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> ArgMinMaxValues[NDArray[_S], NDArray[np.int64]]: ...
 @overload
 def argminmax_values(
     x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ArgMinMaxValues[Any, Any]: ...
 @overload
 def argminmax_values(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
-    fill: SupportsIndex | None = None,
+    fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ArgMinMaxValues[Any, Any]: ...
 @overload
 def cumargmax(
     x: _OfNumPy, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> NDArray[np.int64]: ...
 @overload
 def cumargmax(
     x: _OfNumPy, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> _Integers: ...
 @overload
 def cumargmax(
     x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: _Out,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> _Out: ...
 @overload
 def cumargmax(
     x: _Labelled, /, axis: SupportsIndex | str | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def cumargmax(
     x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def cumargmin(
     x: _OfNumPy, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> NDArray[np.int64]: ...
 @overload
 def cumargmin(
     x: _OfNumPy, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> _Integers: ...
 @overload
 def cumargmin(
     x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: _Out,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> _Out: ...
 @overload
 def cumargmin(
     x: _Labelled, /, axis: SupportsIndex | str | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def cumargmin(
     x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> Any: ...
 @overload
 def max_cumargmax(
     x: NDArray[_S], /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[NDArray[_S], NDArray[np.int64]]: ...
 @overload
 def max_cumargmax(
     x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: _Out,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, _Out]: ...
 @overload
 def max_cumargmax(
     x: _Labelled, /, axis: SupportsIndex | str | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, Any]: ...
 @overload
 def max_cumargmax(
     x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, Any]: ...
 @overload
 def min_cumargmin(
     x: NDArray[_S], /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[NDArray[_S], NDArray[np.int64]]: ...
 @overload
 def min_cumargmin(
     x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: _Out,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, _Out]: ...
 @overload
 def min_cumargmin(
     x: _Labelled, /, axis: SupportsIndex | str | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, Any]: ...
 @overload
 def min_cumargmin(
     x: Any, /, axis: SupportsIndex | None = None, *, reverse: _Truth = False, out: None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    where: _Where = None, fill: SupportsIndex | None = None, key: _Key = None, near: _Near = None,
 ) -> ValuesAndIndices[Any, Any]: ...
 # end
 
@@ -421,22 +437,23 @@ def min_cumargmin(
 def partial(
     x: NDArray[_S], axis: _Axis = None, *, start: Iterable[SupportsIndex], whole: Iterable[SupportsIndex],
     function: Function = "argmax", select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None,
+    where: _Where = None, key: _Key = None, near: _Near = None,
 ) -> Partial[NDArray[_S], NDArray[np.int64]]: ...
 @overload
 def partial(
     x: Any, axis: _Axis = None, *, start: Iterable[SupportsIndex], whole: Iterable[SupportsIndex],
     function: Function = "argmax", select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None,
+    where: _Where = None, key: _Key = None, near: _Near = None,
 ) -> Partial[Any, Any]: ...
 @overload
 def merge(
-    *parts: tuple[_V, _I], function: Function | None = None, select_last: _Truth = None, nan: Nan | None = None
+    *parts: tuple[_V, _I], function: Function | None = None, select_last: _Truth = None, nan: Nan | None = None,
+    key: _Key = None, near: _Near = None,
 ) -> Partial[_V, _I]: ...
 @overload
 def merge(
     parts: list[tuple[_V, _I]] | list[Partial[_V, _I]], /, *, function: Function | None = None,
-    select_last: _Truth = None, nan: Nan | None = None,
+    select_last: _Truth = None, nan: Nan | None = None, key: _Key = None, near: _Near = None,
 ) -> Partial[_V, _I]: ...
 @overload
 def move_argmax(

@@ -34,6 +34,8 @@ def reduce(
     select_last: bool,
     where: Any,
     fill: int | None,
+    key: Any,
+    near: Any,
     nan: Nan = "ignore",
 ) -> Any:
     """What the function of that name gives. Of those without a choice, NaN is ignored."""
@@ -42,7 +44,7 @@ def reduce(
     with_values = answer == "ValuesAndIndices"
 
     def of_elements(elements: Any, axis: Any, *, keepdims: bool, where: Any) -> Any:
-        options = {"select_last": select_last, "nan": nan}
+        options = {"select_last": select_last, "nan": nan, "key": key, "near": near}
         best = _best(full_name, elements, axis, keepdims, split_every, where, fill, functions, options)
 
         def of_best(part: Any, dtype: Any, **options: Any) -> Any:

@@ -35,6 +35,8 @@ class Rule(NamedTuple):
     function: Function
     select_last: bool
     nan: Nan
+    key: Literal["abs"] | None = None
+    near: float | None = None
 
 
 class Partial(NamedTuple, Generic[_V, _I]):
@@ -49,7 +51,7 @@ class Partial(NamedTuple, Generic[_V, _I]):
 
     @property
     def rule(self) -> Rule | None:
-        """The three below, or None."""
+        """The five below, or None."""
         return getattr(type(self), "_rule", None)
 
     @property
@@ -66,6 +68,16 @@ class Partial(NamedTuple, Generic[_V, _I]):
     def nan(self) -> Nan | None:
         """ "propagate" or "ignore"."""
         return None if self.rule is None else self.rule.nan
+
+    @property
+    def key(self) -> Literal["abs"] | None:
+        """ "abs" where elements were compared by their magnitude."""
+        return None if self.rule is None else self.rule.key
+
+    @property
+    def near(self) -> float | None:
+        """The number to which elements were compared by their distance."""
+        return None if self.rule is None else self.rule.near
 
 
 def _partial_class(rule: Rule) -> Any:
@@ -86,9 +98,43 @@ _RULES = [Rule(f, last, nan) for f in ("argmax", "argmin") for last in (False, T
 _PARTIALS = {rule: _partial_class(rule) for rule in _RULES}
 
 
-def partial_by(function: Function, select_last: bool, nan: Nan, values: Any, indices: Any) -> Any:
+@functools.lru_cache(maxsize=64)
+def _keyed_class(rule: Rule) -> Any:
+    """The same of a rule with a key. Those are without number: so it has no name, and is made again from its rule."""
+
+    def reduce(self: Any) -> Any:
+        return partial_by, (*rule, *self)
+
+    names = {"__slots__": (), "__module__": __name__, "__doc__": Partial.__doc__, "_rule": rule, "__reduce__": reduce}
+    return type(Partial.__name__, (Partial,), names)
+
+
+def partial_by(
+    function: Function,
+    select_last: bool,
+    nan: Nan,
+    key: Literal["abs"] | None,
+    near: float | None,
+    values: Any,
+    indices: Any,
+) -> Any:
     """A partial answer that knows its rule."""
-    return _PARTIALS[Rule(function, select_last, nan)](values, indices)
+    rule = Rule(function, select_last, nan, key, near)
+    return (_PARTIALS.get(rule) or _keyed_class(rule))(values, indices)
+
+
+def near_number(near: Any) -> bool | int | float:
+    """A number as one of Python."""
+    array = np.asarray(near)
+    if array.ndim:
+        raise ValueError(f"near has the shape {array.shape}: one number is needed")
+    if array.dtype.kind in "Mm":
+        raise TypeError(f"near is of type {array.dtype}: there are no keys of dates and durations")
+    if array.dtype.kind in "biu" or isinstance(near, int):
+        return near if isinstance(near, int) else array.item()
+    if array.dtype.kind == "f" or array.dtype.name == "bfloat16":
+        return float(array.astype(np.float64).item())
+    raise TypeError(f"near is of type {type(near).__name__}: a number is needed")
 
 
 class ArgMinMax(NamedTuple, Generic[_I]):

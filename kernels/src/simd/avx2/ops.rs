@@ -3,7 +3,9 @@
 
 use super::Avx2;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, MinposOps, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos};
+use crate::simd::ops::{
+    DistanceOps, EQ, MinposOps, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos,
+};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
 
@@ -178,7 +180,16 @@ integers! {
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident, $sub:ident, $andnot:ident;)+) => {$(
+        // SAFETY: as for integers.
+        unsafe impl DistanceOps<$lane> for Avx2 {
+            #[inline(always)]
+            fn distance(self, a: __m256i, b: __m256i) -> __m256i {
+                let avx = self.0.avx;
+                cast(avx.$andnot(avx.$splat(-0.0), avx.$sub(cast(a), cast(b))))
+            }
+        }
+
         // SAFETY: as for integers.
         unsafe impl SimdOps<$lane> for Avx2 {
             by_width!($bits, $lane);
@@ -199,8 +210,8 @@ macro_rules! floats {
 }
 
 floats! {
-    f32: 32, _mm256_set1_ps, _mm256_cmp_ps, _mm256_max_ps, _mm256_min_ps;
-    f64: 64, _mm256_set1_pd, _mm256_cmp_pd, _mm256_max_pd, _mm256_min_pd;
+    f32: 32, _mm256_set1_ps, _mm256_cmp_ps, _mm256_max_ps, _mm256_min_ps, _mm256_sub_ps, _mm256_andnot_ps;
+    f64: 64, _mm256_set1_pd, _mm256_cmp_pd, _mm256_max_pd, _mm256_min_pd, _mm256_sub_pd, _mm256_andnot_pd;
 }
 
 // SAFETY: the instructions give what Intel says, and that is what the trait asks for.

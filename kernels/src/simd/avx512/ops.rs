@@ -4,7 +4,9 @@
 use super::Avx512;
 use crate::simd::avx2::Avx2;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, MinposOps, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos};
+use crate::simd::ops::{
+    DistanceOps, EQ, MinposOps, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos,
+};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -189,7 +191,16 @@ integers! {
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident, $sub:ident,
+        $abs:ident;)+) => {$(
+        // SAFETY: as for integers.
+        unsafe impl DistanceOps<$lane> for Avx512 {
+            #[inline(always)]
+            fn distance(self, a: __m512i, b: __m512i) -> __m512i {
+                cast(self.0.avx512f.$abs(self.0.avx512f.$sub(cast(a), cast(b))))
+            }
+        }
+
         // SAFETY: as for integers.
         unsafe impl SimdOps<$lane> for Avx512 {
             by_width!($bits, $lane);
@@ -211,8 +222,8 @@ macro_rules! floats {
 
 #[rustfmt::skip]
 floats! {
-    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps;
-    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd;
+    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps, _mm512_sub_ps, _mm512_abs_ps;
+    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd, _mm512_sub_pd, _mm512_abs_pd;
 }
 
 // SAFETY: the instructions give what Intel says, and that is what the trait asks for.

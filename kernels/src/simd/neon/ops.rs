@@ -3,7 +3,9 @@
 
 use super::Neon;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos};
+use crate::simd::ops::{
+    DistanceOps, EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos,
+};
 use bytemuck::Pod;
 use core::arch::aarch64::*;
 
@@ -96,7 +98,13 @@ integers! {
 }
 
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $vector:ident, $splat:ident, $gt:ident, $eq:ident, $le:ident, $keep_nan:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $vector:ident, $splat:ident, $gt:ident, $eq:ident, $le:ident, $keep_nan:ident,
+        $distance:ident;)+) => {$(
+        // SAFETY: as for integers.
+        unsafe impl DistanceOps<$lane> for Neon {
+            binary!($vector => $vector: distance = $distance of neon);
+        }
+
         // SAFETY: as for integers.
         unsafe impl SimdOps<$lane> for Neon {
             by_width!($bits);
@@ -138,8 +146,8 @@ macro_rules! floats {
 
 #[rustfmt::skip]
 floats! {
-    f32: 32, float32x4_t, vdupq_n_f32, vcgtq_f32, vceqq_f32, vcleq_f32, vmaxq_f32;
-    f64: 64, float64x2_t, vdupq_n_f64, vcgtq_f64, vceqq_f64, vcleq_f64, vmaxq_f64;
+    f32: 32, float32x4_t, vdupq_n_f32, vcgtq_f32, vceqq_f32, vcleq_f32, vmaxq_f32, vabdq_f32;
+    f64: 64, float64x2_t, vdupq_n_f64, vcgtq_f64, vceqq_f64, vcleq_f64, vmaxq_f64, vabdq_f64;
 }
 
 // SAFETY: the instructions give what Arm says, and that is what the trait asks for.

@@ -3,7 +3,9 @@
 
 use super::Simd128;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos};
+use crate::simd::ops::{
+    DistanceOps, EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos,
+};
 use bytemuck::Pod;
 use core::arch::wasm32::v128;
 
@@ -99,7 +101,15 @@ integers! {
 
 macro_rules! floats {
     ($($lane:ident: $bits:tt, $splat:ident, $gt:ident, $eq:ident, $le:ident, $ne:ident,
-        $max:ident, $min:ident;)+) => {$(
+        $max:ident, $min:ident, $sub:ident, $abs:ident;)+) => {$(
+        // SAFETY: as for integers.
+        unsafe impl DistanceOps<$lane> for Simd128 {
+            #[inline(always)]
+            fn distance(self, a: v128, b: v128) -> v128 {
+                self.0.simd128.$abs(self.0.simd128.$sub(a, b))
+            }
+        }
+
         // SAFETY: as for integers.
         unsafe impl SimdOps<$lane> for Simd128 {
             by_width!($bits);
@@ -133,8 +143,8 @@ macro_rules! floats {
 
 #[rustfmt::skip]
 floats! {
-    f32: 32, f32x4_splat, f32x4_gt, f32x4_eq, f32x4_le, f32x4_ne, f32x4_pmax, f32x4_pmin;
-    f64: 64, f64x2_splat, f64x2_gt, f64x2_eq, f64x2_le, f64x2_ne, f64x2_pmax, f64x2_pmin;
+    f32: 32, f32x4_splat, f32x4_gt, f32x4_eq, f32x4_le, f32x4_ne, f32x4_pmax, f32x4_pmin, f32x4_sub, f32x4_abs;
+    f64: 64, f64x2_splat, f64x2_gt, f64x2_eq, f64x2_le, f64x2_ne, f64x2_pmax, f64x2_pmin, f64x2_sub, f64x2_abs;
 }
 
 // SAFETY: the instructions give what the specification says, and that is what the trait asks for.
