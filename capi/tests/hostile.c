@@ -82,7 +82,7 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.reserved = 1);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.reserved_2 = 1);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.cumulative = 3);
-    static const float not_a_number = (float)(0.0 * INFINITY);
+    static const float not_a_number = NAN;
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.key = 3);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.key_value = &not_a_number);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, (desc.key = ARGREDUCE_KEY_MAGNITUDE, desc.key_value = &not_a_number));
@@ -754,20 +754,26 @@ static void sizes_of_structs(void) {
     const argreduce_call call = {
         .size = sizeof call, .input = input, .input_bytes = sizeof input, .mask = &mask, .executor = &executor,
         .indices = {indices}, .index_bytes = {sizeof indices}};
-    /* What the first versions had, which stays the least that is taken. */
-    const struct { const void *whole; size_t first, last; } structs[] = {
-        {&desc, offsetof(argreduce_desc, isa) + sizeof desc.isa, sizeof desc},
-        {&call, offsetof(argreduce_call, reserved) + sizeof call.reserved, sizeof call},
-        {&mask, offsetof(argreduce_mask, reserved) + sizeof mask.reserved, sizeof mask},
-        {&executor, offsetof(argreduce_executor, min_task_kib) + sizeof executor.min_task_kib, sizeof executor},
+    /* What the first versions had, which stays the least that is taken; and what those between had. */
+    const size_t first_call = offsetof(argreduce_call, reserved) + sizeof call.reserved;
+    const size_t first_mask = offsetof(argreduce_mask, reserved) + sizeof mask.reserved;
+    const size_t first_executor = offsetof(argreduce_executor, min_task_kib) + sizeof executor.min_task_kib;
+    const struct { const void *whole; size_t first, second, last; } structs[] = {
+        {&desc, offsetof(argreduce_desc, isa) + sizeof desc.isa, offsetof(argreduce_desc, reserved_2) + sizeof desc.reserved_2,
+         sizeof desc},
+        {&call, first_call, first_call, sizeof call},
+        {&mask, first_mask, first_mask, sizeof mask},
+        {&executor, first_executor, first_executor, sizeof executor},
     };
     for (size_t which = 0; which < sizeof structs / sizeof *structs; ++which) {
-        const size_t first = structs[which].first, last = structs[which].last;
-        const size_t sizes_of_it[] = {0, sizeof(size_t), first - 1, first, first + 1, last - 1, last, last + 1, page, SIZE_MAX};
+        const size_t first = structs[which].first, second = structs[which].second, last = structs[which].last;
+        const size_t sizes_of_it[] = {0, sizeof(size_t), first - 1, first, first + 1, second, second + 1, last - 1, last,
+                                      last + 1, page, SIZE_MAX};
         for (size_t n = 0; n < sizeof sizes_of_it / sizeof *sizes_of_it; ++n) {
             /* Of one that is too small, there is nothing but its size; of others, what the version has that they cover. */
             const int is_enough = sizes_of_it[n] >= first;
-            const size_t bytes = sizes_of_it[n] >= last ? last : is_enough ? first : sizeof(size_t);
+            const size_t version = sizes_of_it[n] >= second ? second : first;
+            const size_t bytes = sizes_of_it[n] >= last ? last : is_enough ? version : sizeof(size_t);
             void *at_the_end = pages + page - bytes;
             memcpy(at_the_end, structs[which].whole, bytes);
             memcpy(at_the_end, &sizes_of_it[n], sizeof(size_t));
