@@ -78,6 +78,35 @@ pub enum Error(f) {
     } => write!(f, "there is no {of} of the best so far: an answer for each element takes all that come before it"),
     /// The best from the end, of a reduction.
     NotCumulative => f.write_str("reverse is for what is cumulative: a reduction has one answer from either end"),
+    /// An offset of [segments](crate::Segments) that is less than the one before it, or negative, or beyond the input,
+    /// or that no slice has; or that has changed while segments were answered, which then may be wrong.
+    OffsetOutOfRange {
+        /// Which of the offsets.
+        position: usize,
+        /// The offset.
+        offset: isize,
+        /// The smallest that is allowed there.
+        min: usize,
+        /// The largest.
+        max: usize,
+    } => match position.checked_sub(1) {
+        None => write!(f, "offset {offset} at position 0 is out of range: {min} to {max} are allowed"),
+        Some(segment) => write!(
+            f,
+            "offset {offset} at position {position}, where segment {segment} ends, is out of range: {min} to {max} \
+             are allowed"
+        ),
+    },
+    /// What there is of layouts, but not of [segments](crate::Segments); or the other way round.
+    SegmentsMismatch {
+        /// What was asked for.
+        of: &'static str,
+        /// Whether it was asked of segments.
+        are_segments: bool,
+    } => match are_segments {
+        true => write!(f, "segments have no {of}: plan_segments plans them, by options, fill and absolute alone"),
+        false => write!(f, "a layout has no {of}: that is for segments"),
+    },
     /// Neither axes nor all of them were asked for.
     NoAxes => f.write_str(
         "nothing says which axes to reduce: .axes(..) names them, and .all_axes() means all; .axes(&[]) reduces nothing"

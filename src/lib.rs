@@ -30,6 +30,7 @@
 //! | a part of a larger tensor: chunks, processes, streams | [`ArgReduce::window`], [`Merge`], [`ArgReduce::stream`] |
 //! | the smallest and the largest at once | [`argminmax`], [`SliceExt::argminmax`], [`PlanBoth`] |
 //! | elements of which some are not there: masks, nulls | [`Mask`], in [`Input::masked`] |
+//! | the best of each segment of a slice: lists, ragged arrays | [`Segments`]: [`ArgReduce::plan_segments`] |
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
@@ -124,7 +125,8 @@
 //! | `directml/` | DirectML's descriptors become plans |
 //!
 //! Unsafe code is in `exec/`, which calls the kernels and reads and writes for them, and in a few functions of `api/`
-//! that hand it an input: each says on what that rests. The kernels are a crate of their own, `argreduce-kernels`.
+//! that hand it an input, but for one read in `segments.rs`: each says on what that rests. The kernels are a crate of
+//! their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::too_many_lines)]
@@ -156,6 +158,7 @@ mod options;
 mod partial;
 mod planner;
 pub mod reference;
+mod segments;
 mod threads;
 
 #[cfg(feature = "ndarray")]
@@ -163,6 +166,7 @@ mod threads;
 pub use api::ArrayExt;
 pub use api::{ArgReduce, ArgStream, Merge, Plan, PlanBoth, RequiredBytes, SliceExt, UntypedPlan, UntypedPlanBoth};
 pub use api::{Buffers, Collect, Input, Output, PartialBuffers, UntypedOutput, input};
+pub use api::{Reduced, SegmentPlan, UntypedSegmentPlan};
 pub use api::{argmax, argmin, argminmax};
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
@@ -178,6 +182,7 @@ pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use mask::Mask;
 pub use options::{AxisDirection, Options};
 pub use partial::Partial;
+pub use segments::{Offset, Segments};
 #[cfg(feature = "rayon")]
 pub use threads::Rayon;
 pub use threads::{Executor, ScopedThreads, Sequential};

@@ -1,7 +1,7 @@
 //! Planning and running take no heap memory, for any strategy.
 
 use allocation_counter::measure;
-use argreduce::{ArgReduce, DataType, Executor, Isa, Key, Layout, Mask, Partial, PartialBuffers, unravel};
+use argreduce::{ArgReduce, DataType, Executor, Isa, Key, Layout, Mask, Partial, PartialBuffers, Segments, unravel};
 use std::hint::black_box;
 
 /// Several threads, as far as the library knows.
@@ -48,6 +48,18 @@ fn planning_and_running_allocate_nothing() {
         }
     };
     assert_eq!(measure(push_and_finish).count_total, 0);
+
+    // Segments: many small ones, and one that threads share.
+    let offsets: Vec<u32> = (0..3000).chain([90_000, 99_000]).collect();
+    let (x, there, mut indices) = (vec![1.0; 100_000], vec![0b1011_0111; 12_500], vec![0_i32; 3001]);
+    let segments = || {
+        let segments = Segments::new(&offsets).unwrap();
+        let plan = ArgReduce::argmax(&segments).fill(-1).plan_segments::<f32, i32>().unwrap();
+        plan.run(&x, &mut indices).unwrap();
+        plan.run(argreduce::input(&x).on(&Several), &mut indices).unwrap();
+        plan.run(argreduce::input(&x).masked(Mask::bits(&there, 0)).on(&Several), &mut indices).unwrap();
+    };
+    assert_eq!(measure(segments).count_total, 0);
 
     // One output: it is the reduction that is divided. (An untyped plan is shared memory, which making it takes.)
     let row = Layout::contiguous(&[100_000]).unwrap();

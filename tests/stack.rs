@@ -2,7 +2,7 @@
 //! it, by each ISA of this machine.
 #![cfg(unix)]
 
-use argreduce::{ArgReduce, Executor, Isa, Key, Layout, Mask, Partial, input};
+use argreduce::{ArgReduce, Executor, Isa, Key, Layout, Mask, Partial, Segments, input};
 use argreduce_guard::stack_bytes;
 
 /// As docs/threads.md has it.
@@ -155,6 +155,33 @@ fn check_so_far<T: argreduce::Element, I: argreduce::Index>(isa: Isa) -> usize {
     most
 }
 
+/// The same of segments: small ones, one that is long for a mask, and one that threads share.
+fn check_segments<T: argreduce::Element, I: argreduce::Index>(isa: Isa) -> usize {
+    let lens = (0..1500).map(|n| n % 40).chain([60_000, 3]);
+    let offsets: Vec<u32> = [0]
+        .into_iter()
+        .chain(lens.scan(0, |end, len| {
+            Some({
+                *end += len;
+                *end
+            })
+        }))
+        .collect();
+    let reduce = ArgReduce::argmax(&Segments::new(&offsets).unwrap()).fill(0).isa(isa);
+    let Ok(plan) = reduce.plan_segments::<T, I>() else { return 0 };
+    let len = offsets[offsets.len() - 1] as usize;
+    let (x, there) = (vec![T::default(); len], (0..len).map(|n| n % 3 > 0).collect::<Vec<bool>>());
+    let (mut i, mut v) = (vec![I::default(); offsets.len() - 1], vec![T::default(); offsets.len() - 1]);
+    let (mut most, strided) = (0, Layout::strided(&[len], &[-1], len - 1).unwrap());
+    let masks = [None, Some(Mask::bools(&there)), Some(Mask::strided(&there, &strided))];
+    for (width, mask) in [1, 3, 7].into_iter().flat_map(|width| masks.map(|mask| (width, mask))) {
+        let several = Several { width, pauses: width == 7 };
+        let x = || input(&x).masked(mask).on(&several);
+        most = most.max(stack_bytes(|| plan.run(x(), (&mut i, &mut v)).unwrap()));
+    }
+    most
+}
+
 #[test]
 fn a_call_needs_as_much_as_is_said() {
     let of_nothing = stack_bytes(|| ());
@@ -162,7 +189,9 @@ fn a_call_needs_as_much_as_is_said() {
         let (bytes, what) = check_types!(isa;
             f32, u32; f64, i64; u8, u8; argreduce::f16, u16; i64, u32;);
         let so_far = check_so_far::<f32, u32>(isa).max(check_so_far::<f64, u8>(isa)).max(check_so_far::<u8, i64>(isa));
+        let of_segments = check_segments::<f32, u32>(isa).max(check_segments::<u8, i64>(isa));
         let (bytes, what) = (bytes, what).max((so_far, "the best so far".to_string()));
+        let (bytes, what) = (bytes, what).max((of_segments, "segments".to_string()));
         println!("{isa}: {bytes} bytes, of which {of_nothing} are the thread's: {what}");
         assert!(bytes - of_nothing <= MOST_BYTES, "{isa}: {bytes} bytes for {what}");
     }

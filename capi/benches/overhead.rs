@@ -68,6 +68,10 @@ fn overhead(criterion: &mut Criterion) {
                 value_bytes: [0; 2],
                 is_partial: 0,
                 reserved: 0,
+                offsets: std::ptr::null(),
+                offset_count: 0,
+                offset_type: 0,
+                is_absolute: 0,
             };
             // SAFETY: as above.
             unsafe { c::argreduce_run(black_box(operator), black_box(&call)) }

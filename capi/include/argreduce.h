@@ -254,6 +254,18 @@ typedef struct argreduce_call {
     uint32_t is_partial;
     // 0.
     uint32_t reserved;
+    // Of segments of the input, where each begins and ends: segment n is from offset n up to the next. Each is
+    // answered on its own, indices and values are packed, and there are no partial answers. NULL: no segments. The
+    // operator has to be of rank 1, over axis 0, packed, of the whole; its size is not looked at: the input is as long
+    // as `input_bytes` says, and so is a mask. A segment that is empty gets the fill. Offsets are read once: nothing
+    // beyond the input is read, whoever changes them.
+    const void *offsets;
+    // How many offsets there are: one more than segments.
+    size_t offset_count;
+    // ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32 or ARGREDUCE_UINT64.
+    uint32_t offset_type;
+    // 1: indices in the whole input. 0: in the segment.
+    uint32_t is_absolute;
 } argreduce_call;
 
 // Partial answers: a value and an index for each, at strides in bytes. Pairs of arrays and arrays of structs both fit.
@@ -380,6 +392,13 @@ typedef struct argreduce_pairs {
 
 // A key that is a distance to NaN.
 #define ARGREDUCE_KEY_IS_NAN 35
+
+// No offsets of segments, or one that is less than the one before it, negative, or beyond the input; or that changed
+// meanwhile: then the outputs are unspecified.
+#define ARGREDUCE_SEGMENT_OFFSET 36
+
+// Segments, of an operator that is not for them, or to partial answers.
+#define ARGREDUCE_SEGMENTS_MISMATCH 37
 
 #ifdef __cplusplus
 extern "C" {

@@ -140,6 +140,10 @@ fn run(more: usize, short: Option<(usize, usize)>) -> (argreduce_status, [u32; 2
         value_bytes: [0; 2],
         is_partial: 0,
         reserved: 0,
+        offsets: null(),
+        offset_count: 0,
+        offset_type: 0,
+        is_absolute: 0,
     };
     let (call, mut operator) = (Flush::new(call, short_of(1)), null_mut());
     // SAFETY: the buffers are as long as said; of each struct is there what its size says, or all that is known.

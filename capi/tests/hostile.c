@@ -46,6 +46,14 @@ static argreduce_desc good(void) {
     };
 }
 
+/* Of other sizes and axes. */
+static argreduce_desc good_of_rank(uint32_t rank, const int64_t *of_sizes, const int64_t *of_axes) {
+    argreduce_desc desc = good();
+    desc.input = (argreduce_layout){.rank = rank, .sizes = of_sizes};
+    desc.axes = of_axes;
+    return desc;
+}
+
 /* Refused with this status and a message of its own; no operator is left. */
 static void refused(argreduce_desc desc, argreduce_status status, const char *what) {
     argreduce_operator *op = (argreduce_operator *)&passed;
@@ -557,7 +565,7 @@ static void fields(const argreduce_operator *op, const case_of good, int has_two
     case_of it;
 #define REFUSED(status, change) (it = good, change, expect(run(op, it) == (status), #change))
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.size = 0);
-    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.size = sizeof it.call - 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.size = offsetof(argreduce_call, reserved));
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.is_partial = 2);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, it.call.reserved = 1);
     const argreduce_status one_side = has_two_answers ? ARGREDUCE_NULL_POINTER : ARGREDUCE_UNSUPPORTED_OPERATOR;
@@ -894,6 +902,168 @@ static void gaps_between_pairs(void) {
     }
 }
 
+/* Offsets of segments: right ones of each type, and what is refused of them. */
+static argreduce_operator *of_segments(uint32_t function) {
+    static const int64_t one[] = {1}, first[] = {0};
+    const argreduce_desc desc = {
+        .size = sizeof desc, .function = function, .input_type = ARGREDUCE_FLOAT32,
+        .input = {.rank = 1, .sizes = one}, .index_type = ARGREDUCE_UINT32, .axis_count = 1, .axes = first,
+        .fill = 77, .has_fill = 1};
+    argreduce_operator *op;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "an operator for segments");
+    return op;
+}
+
+static void segments(void) {
+    enum { VALUES = 6, SEGMENTS = 4 };
+    const float of_input[VALUES] = {1, 5, 5, 0, 7, 2};
+    const int64_t bounds[SEGMENTS + 1] = {0, 3, 3, 5, 6};
+    const uint32_t most[2][SEGMENTS] = {{1, 77, 1, 0}, {1, 77, 4, 5}};
+    const float values_of_most[SEGMENTS] = {5, 0, 7, 2};
+    argreduce_operator *op = of_segments(ARGREDUCE_ARGMAX), *both = of_segments(ARGREDUCE_ARGMINMAX);
+    const float *input = copy(of_input, sizeof of_input);
+    uint32_t *indices = malloc(SEGMENTS * sizeof *indices), *others = malloc(SEGMENTS * sizeof *others);
+    float *values = malloc(SEGMENTS * sizeof *values);
+    unsigned char *there = copy("\x01\x00\x01\x01\x00\x01", VALUES);
+    if (!indices || !others || !values) {
+        abort();
+    }
+    int32_t narrow[SEGMENTS + 1];
+    for (int n = 0; n <= SEGMENTS; ++n) {
+        narrow[n] = (int32_t)bounds[n];
+    }
+    int64_t *wide = copy(bounds, sizeof bounds);
+    int32_t *exact = copy(narrow, sizeof narrow);
+    const argreduce_call good = {
+        .size = sizeof good, .input = input, .input_bytes = sizeof of_input, .indices = {indices},
+        .index_bytes = {SEGMENTS * sizeof *indices}, .values = {values}, .value_bytes = {SEGMENTS * sizeof *values},
+        .offsets = wide, .offset_count = SEGMENTS + 1, .offset_type = ARGREDUCE_INT64};
+    argreduce_call call = good;
+    const uint32_t types[] = {ARGREDUCE_INT64, ARGREDUCE_UINT64, ARGREDUCE_INT32, ARGREDUCE_UINT32};
+    for (int n = 0; n < 8; ++n) {
+        call.offset_type = types[n / 2], call.is_absolute = (uint32_t)n % 2;
+        call.offsets = n < 4 ? (const void *)wide : exact;
+        expect(argreduce_run(op, &call) == ARGREDUCE_OK, "segments");
+        expect(memcmp(indices, most[n % 2], sizeof most[0]) == 0, "the largest of each");
+        expect(memcmp(values, values_of_most, sizeof values_of_most) == 0, "their values");
+    }
+    const argreduce_mask mask = {.size = sizeof mask, .data = there, .bytes = VALUES, .kind = ARGREDUCE_MASK_BYTES};
+    const argreduce_executor executor = {.size = sizeof executor, .parallel_for = in_turn, .width = 3};
+    const uint32_t masked[SEGMENTS] = {2, 77, 0, 0};
+    call = good, call.mask = &mask, call.executor = &executor;
+    expect(argreduce_run(op, &call) == ARGREDUCE_OK, "segments under a mask");
+    expect(memcmp(indices, masked, sizeof masked) == 0, "what is there of each");
+    const uint32_t least[SEGMENTS] = {0, 77, 0, 0};
+    call = good, call.indices[1] = others, call.index_bytes[1] = SEGMENTS * sizeof *others;
+    call.values[0] = NULL, call.value_bytes[0] = 0;
+    expect(argreduce_run(both, &call) == ARGREDUCE_OK, "segments, of both");
+    expect(memcmp(indices, least, sizeof least) == 0 && memcmp(others, most[0], sizeof least) == 0, "both of each");
+
+    memset(indices, 0xa5, SEGMENTS * sizeof *indices), memset(values, 0xa5, SEGMENTS * sizeof *values);
+#define REFUSED(status, change)                                                                                        \
+    do {                                                                                                               \
+        call = good, change;                                                                                           \
+        expect(argreduce_run(op, &call) == (status), #change);                                                         \
+        memcpy(wide, bounds, sizeof bounds);                                                                           \
+    } while (0)
+    REFUSED(ARGREDUCE_SEGMENT_OFFSET, wide[0] = -1);
+    REFUSED(ARGREDUCE_SEGMENT_OFFSET, wide[2] = 2);
+    REFUSED(ARGREDUCE_SEGMENT_OFFSET, wide[4] = INT64_MIN);
+    REFUSED(ARGREDUCE_SEGMENT_OFFSET, (wide[4] = -1, call.offset_type = ARGREDUCE_UINT64));
+    REFUSED(ARGREDUCE_SEGMENT_OFFSET, (call.offset_count = 0, call.offsets = indices));
+    REFUSED(ARGREDUCE_SEGMENT_OFFSET, wide[4] = 7);
+    expect(strcmp(argreduce_last_error(), "offset 7 at position 4, where segment 3 ends, is out of range: 5 to 6 are allowed") == 0, "which segment");
+    REFUSED(ARGREDUCE_INDEX_TOO_LARGE, wide[4] = INT64_MAX);
+    REFUSED(ARGREDUCE_SEGMENT_OFFSET, call.input_bytes = 5 * sizeof *input);
+    REFUSED(ARGREDUCE_SEGMENT_OFFSET, (call.input = NULL, call.input_bytes = 0));
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, call.offset_type = ARGREDUCE_FLOAT32);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, call.offset_type = 0);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, call.is_absolute = 2);
+    REFUSED(ARGREDUCE_SEGMENTS_MISMATCH, call.is_partial = 1);
+    REFUSED(ARGREDUCE_MISALIGNED, call.offsets = (const char *)wide + 1);
+    REFUSED(ARGREDUCE_MISALIGNED, call.offsets = (const char *)wide + 4);
+    REFUSED(ARGREDUCE_NULL_POINTER, call.offsets = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, (call.offsets = NULL, call.offset_count = 0));
+    REFUSED(ARGREDUCE_NULL_POINTER, (call.offsets = NULL, call.offset_count = 0, call.offset_type = 0, call.is_absolute = 1));
+    REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, call.offset_count = SIZE_MAX);
+    REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, call.offset_count = SIZE_MAX / 8);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, call.index_bytes[0] -= 1);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, call.value_bytes[0] -= 1);
+    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, (call.offsets = indices, call.offset_type = ARGREDUCE_INT32, call.offset_count = 2));
+    argreduce_mask less = mask;
+    less.bytes = VALUES - 1;
+    REFUSED(ARGREDUCE_MASK_MISMATCH, call.mask = &less);
+#undef REFUSED
+    for (int n = 0; n < SEGMENTS; ++n) {
+        expect(indices[n] == 0xa5a5a5a5, "nothing is written");
+    }
+    /* Operators that segments are not for. */
+    const int64_t two[] = {2, 3}, stride[] = {2}, axis[] = {0};
+    argreduce_desc descs[] = {good_of_rank(2, two, axis), good_of_rank(1, two, axis), good_of_rank(1, two, axis)};
+    descs[1].input.strides = stride;
+    descs[2].cumulative = ARGREDUCE_CUMULATIVE;
+    for (size_t n = 0; n < sizeof descs / sizeof *descs; ++n) {
+        argreduce_operator *other;
+        expect(argreduce_compile(&descs[n], &other) == ARGREDUCE_OK, "another operator");
+        call = good;
+        expect(argreduce_run(other, &call) == ARGREDUCE_SEGMENTS_MISMATCH, "segments are not for it");
+        argreduce_release(other);
+    }
+    argreduce_release(op), argreduce_release(both);
+    free((void *)input), free(indices), free(others), free(values), free(there), free(wide), free(exact);
+}
+
+/* Another thread changes offsets while segments are answered: whatever becomes of them, nothing beyond the input is read,
+ * and nothing beyond the outputs written. (valgrind and sanitizers see it, and so do the pages behind the input.) */
+enum { CHANGED = 2000 };
+typedef struct { volatile int64_t *offsets; volatile int is_over; } changing;
+
+static void *change(void *of) {
+    changing *it = of;
+    const int64_t wild[] = {-1, 0, INT64_MAX, INT64_MIN, CHANGED * 5 + 1, CHANGED * 5, (int64_t)1 << 40, 7};
+    for (unsigned n = 0; !it->is_over; ++n) {
+        const unsigned at = n * 7919 % (CHANGED + 1);
+        it->offsets[at] = wild[n % 8];
+        it->offsets[at] = (int64_t)at * 5;
+    }
+    return it;
+}
+
+static void changing_segments(void) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = CHANGED * 5 * sizeof(float);
+    const size_t whole = (bytes + page - 1) / page * page;
+    char *pages = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int64_t *offsets = malloc((CHANGED + 1) * sizeof *offsets);
+    uint32_t *indices = malloc(CHANGED * sizeof *indices);
+    if (pages == MAP_FAILED || mprotect(pages + whole, page, PROT_NONE) != 0 || !offsets || !indices) {
+        abort();
+    }
+    for (int64_t n = 0; n <= CHANGED; ++n) {
+        offsets[n] = n * 5;
+    }
+    argreduce_operator *op = of_segments(ARGREDUCE_ARGMAX);
+    const argreduce_executor executor = {.size = sizeof executor, .parallel_for = in_turn, .width = 3};
+    argreduce_call call = {
+        .size = sizeof call, .input = pages + whole - bytes, .input_bytes = bytes, .indices = {indices},
+        .index_bytes = {CHANGED * sizeof *indices}, .offsets = offsets, .offset_count = CHANGED + 1,
+        .offset_type = ARGREDUCE_INT64};
+    changing it = {offsets, 0};
+    pthread_t other;
+    expect(pthread_create(&other, NULL, change, &it) == 0, "a thread starts");
+    int are_as_said = 1;
+    for (int n = 0; n < 3000; ++n) {
+        call.executor = n % 2 ? &executor : NULL;
+        const argreduce_status status = argreduce_run(op, &call);
+        are_as_said &= status == ARGREDUCE_OK || status == ARGREDUCE_SEGMENT_OFFSET || status == ARGREDUCE_INDEX_TOO_LARGE;
+    }
+    it.is_over = 1;
+    void *result = NULL;
+    expect(pthread_join(other, &result) == 0 && result == &it, "a thread ends");
+    expect(are_as_said, "an answer, or an error of offsets");
+    argreduce_release(op);
+    free(offsets), free(indices), munmap(pages, whole + page);
+}
+
 int main(void) {
     expect(strcmp(argreduce_last_error(), "") == 0, "no message at first");
     a_long_message();
@@ -913,6 +1083,8 @@ int main(void) {
     directml();
     merging();
     gaps_between_pairs();
+    segments();
+    changing_segments();
     printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -281,6 +281,10 @@ fn run(
         value_bytes: values.map(|(_, bytes)| bytes),
         is_partial: u32::from(case.asked == Asked::Partials),
         reserved: 0,
+        offsets: null(),
+        offset_count: 0,
+        offset_type: 0,
+        is_absolute: 0,
     };
     // SAFETY: compiled; the buffers are as long as said, and share nothing; the executor returns when all tasks have.
     unsafe { argreduce_run(op.0, &call) }

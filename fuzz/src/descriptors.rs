@@ -436,6 +436,10 @@ impl Operator {
             value_bytes: values.map(|(_, bytes)| bytes),
             is_partial: 0,
             reserved: 0,
+            offsets: null(),
+            offset_count: 0,
+            offset_type: 0,
+            is_absolute: 0,
         };
         // SAFETY: `Operator::new` takes nothing but what was compiled, the slices say how long they are, and borrows
         // that are `mut` share nothing.

@@ -9,6 +9,7 @@ mod draw;
 mod layouts;
 mod model;
 mod outcome;
+mod segments;
 #[cfg(target_family = "wasm")]
 mod wasm;
 
@@ -26,6 +27,8 @@ mod case;
 mod descriptors_of_rust;
 #[path = "../../tests/common/executor.rs"]
 mod executor;
+#[path = "../../tests/common/ragged.rs"]
+mod ragged;
 
 pub use calls::calls;
 pub use check::check;
@@ -33,6 +36,7 @@ pub use descriptors::descriptors;
 pub use draw::Problem;
 pub use layouts::layouts;
 pub use outcome::Outcome;
+pub use segments::segments;
 
 use arbitrary::{Arbitrary, Unstructured};
 
@@ -64,5 +68,11 @@ pub fn random_bytes(seed: u64) -> Vec<u8> {
 }
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 5] =
-    [("slices", slices), ("tensors", tensors), ("layouts", layouts), ("calls", calls), ("descriptors", descriptors)];
+pub const TARGETS: [(&str, Target); 6] = [
+    ("slices", slices),
+    ("tensors", tensors),
+    ("layouts", layouts),
+    ("calls", calls),
+    ("segments", segments),
+    ("descriptors", descriptors),
+];

@@ -11,6 +11,8 @@ use crate::order::elements::{Masked, OfColumns, OfDistances, OfRows, OrderFactor
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
+use crate::positions::Positions;
+use crate::rows::RaggedRows;
 use crate::scan::{self, Scanner};
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
@@ -99,6 +101,7 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Simd128 = "s
 pub struct Kernel {
     of_args: OfArgs<()>,
     of_row: OfRow,
+    of_ragged: rows::OfRagged,
     masked: Option<&'static GivenKernel<InputMask>>,
     element: DataType,
 }
@@ -218,6 +221,48 @@ impl Kernel {
     pub unsafe fn of_row(&self, first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { (self.of_row)(first, len, tuning) }
+    }
+
+    /// Where in each row its best is; of an empty row, anything. There is a place for each. Any strategy's kernel
+    /// answers it.
+    ///
+    /// ```
+    /// use argreduce_kernels::{DataType, Isa, NanPolicy, RaggedRows, ReduceFunction, Strategy, kernel_of};
+    /// use core::mem::MaybeUninit;
+    /// let (function, policy) = (ReduceFunction::ArgMax, NanPolicy::Propagate);
+    /// let kernel = kernel_of(DataType::F32, Isa::detect(), Strategy::Rows, function, policy).unwrap();
+    /// let (x, bounds, mut positions) = ([3.0_f32, 7.0, 7.0, 5.0], [0, 3, 4], [MaybeUninit::uninit(); 2]);
+    /// let rows = RaggedRows { input: x.as_ptr().cast(), len: 4, bounds: &bounds, last_wins: true };
+    /// // SAFETY: all of the four may be read, and the bounds are within them.
+    /// assert_eq!(unsafe { kernel.of_ragged(&rows, &mut positions) }, [2, 0]);
+    /// ```
+    ///
+    /// # Safety
+    /// - As for [`Kernel::run`], for the elements from the first bound up to `len`.
+    /// - Bounds ascend, none is beyond `len`, and no row has 2^32 elements or more.
+    ///
+    /// # Panics
+    /// If there is not one bound more than positions.
+    pub unsafe fn of_ragged<'p>(&self, rows: &RaggedRows<'_>, positions: &'p mut [MaybeUninit<u32>]) -> &'p mut [u32] {
+        assert!(rows.bounds.len() == positions.len() + 1);
+        let tuning = Tuning::current();
+        // SAFETY: the caller's promise, of a row that is longer than a vector.
+        let from_the_first = |first, len| unsafe { self.of_row(first, len, tuning) };
+        let from_the_last = |first: *const (), len: usize| {
+            let input = first.wrapping_byte_add((len - 1) * self.element.size());
+            let (reduced, outer, inner) = ([LoopDim { size: len, stride: -1 }], LoopDim::ONE, LoopDim::ONE);
+            let args = KernelArgs { input, outer, inner, reduced: &reduced, working_set: WorkingSet::L2, tuning };
+            let mut position = [0_u32];
+            // SAFETY: the same, from its other end.
+            unsafe { self.run(&args, None, Positions::from(&mut position[..]).into()) };
+            len as u32 - 1 - position[0]
+        };
+        let long: &dyn Fn(*const (), usize) -> u32 = if rows.last_wins { &from_the_last } else { &from_the_first };
+        // SAFETY: the caller's promise; the ISA is there, as in `of_row`. Then all positions are written.
+        unsafe {
+            (self.of_ragged)(rows, long, positions);
+            &mut *(&raw mut *positions as *mut [u32])
+        }
     }
 }
 
@@ -537,9 +582,10 @@ where
     Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
     Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
 {
+    let of_ragged = rows::enter_ragged::<Shared<S, T, MAX, NAN>>;
     if const { scalar::replaces::<S>() } {
         let (of_args, of_row) = (scalar::of_args::<T::Pod, MAX, NAN>, scalar::of_row::<T::Pod, MAX, NAN>);
-        return Kernel { of_args, of_row, masked: None, element: T::DATA_TYPE };
+        return Kernel { of_args, of_row, of_ragged, masked: None, element: T::DATA_TYPE };
     }
     let of_args: OfArgs<()> = match strategy {
         Strategy::Rows if const { S::TUNING.has_small_vectors() && has_specialized_rows::<S, T>() } => {
@@ -594,7 +640,7 @@ where
         ),
         _ => None,
     };
-    Kernel { of_args, of_row, masked, element: T::DATA_TYPE }
+    Kernel { of_args, of_row, of_ragged, masked, element: T::DATA_TYPE }
 }
 
 /// The kernel for the distances of elements, for the strategies of rows and of columns. `None` as in [`kernel_of`], and

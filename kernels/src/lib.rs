@@ -100,6 +100,7 @@ pub use names::UnknownName;
 pub use outputs::Outputs;
 pub use positions::Positions;
 pub use prefetch::Hint;
+pub use rows::RaggedRows;
 pub use scan::{MergeArgs, ScanArgs, Scanner};
 pub use strategy::Strategy;
 pub use tuning::{Tuning, WorkingSet};

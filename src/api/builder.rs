@@ -1,6 +1,6 @@
 //! [`ArgReduce`] collects what the caller asks for, checks it, and makes a plan of it.
 
-use super::description::ArgReduce;
+use super::description::{ArgReduce, Reduced};
 use super::erased::ErasedPlan;
 use super::plan::Plan;
 use crate::layout::{AxisError, AxisSet, Window};
@@ -9,6 +9,9 @@ use crate::{AxisDirection, Element, Error, Index, Isa, Key, Layout, NanPolicy, O
 use std::marker::PhantomData;
 
 impl<'a> ArgReduce<'a> {
+    /// Of a [`Layout`], or of [`Segments`](crate::Segments), which have no axes: those are for
+    /// [`ArgReduce::plan_segments`].
+    ///
     /// Without axes yet: planning is an error until [`ArgReduce::axes`] or [`ArgReduce::all_axes`] says which.
     ///
     /// ```
@@ -22,15 +25,16 @@ impl<'a> ArgReduce<'a> {
     /// );
     /// # Ok::<(), argreduce::Error>(())
     /// ```
-    pub fn new(function: ReduceFunction, input: &Layout) -> Self {
-        Self::of(Some(function), input)
+    pub fn new(function: ReduceFunction, input: impl Into<Reduced<'a>>) -> Self {
+        Self::of(Some(function), input.into())
     }
 
-    fn of(function: Option<ReduceFunction>, input: &Layout) -> Self {
-        let (input, axes, options) = (*input, Err(AxisError::NoAxes), Options::new());
+    fn of(function: Option<ReduceFunction>, Reduced { input, segments }: Reduced<'a>) -> Self {
+        let (axes, options) = (Err(AxisError::NoAxes), Options::new());
         ArgReduce {
             function,
             input,
+            segments,
             axes,
             options,
             output: None,
@@ -39,18 +43,19 @@ impl<'a> ArgReduce<'a> {
             fill: None,
             is_cumulative: false,
             is_reversed: false,
+            is_absolute: false,
         }
     }
 
     /// The index of the largest element; otherwise as [`ArgReduce::new`].
     #[doc(alias = "argMax")]
-    pub fn argmax(input: &Layout) -> Self {
+    pub fn argmax(input: impl Into<Reduced<'a>>) -> Self {
         Self::new(ReduceFunction::ArgMax, input)
     }
 
     /// The index of the smallest element; otherwise as [`ArgReduce::new`].
     #[doc(alias = "argMin")]
-    pub fn argmin(input: &Layout) -> Self {
+    pub fn argmin(input: impl Into<Reduced<'a>>) -> Self {
         Self::new(ReduceFunction::ArgMin, input)
     }
 
@@ -71,8 +76,8 @@ impl<'a> ArgReduce<'a> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     #[doc(alias = "minmax")]
-    pub fn argminmax(input: &Layout) -> Self {
-        Self::of(None, input)
+    pub fn argminmax(input: impl Into<Reduced<'a>>) -> Self {
+        Self::of(None, input.into())
     }
 
     /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the
@@ -246,6 +251,18 @@ impl<'a> ArgReduce<'a> {
     /// ```
     pub fn reverse(self) -> Self {
         ArgReduce { is_reversed: true, ..self }
+    }
+
+    /// Of [segments](crate::Segments), indices in the whole slice, not in the segment.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Segments};
+    /// let plan = ArgReduce::argmin(&Segments::new(&[0, 2, 5])?).absolute().plan_segments::<u8, u32>()?;
+    /// assert_eq!(plan.collect::<Vec<u32>>(&[7, 5, 9, 8, 8])?, [1, 3]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn absolute(self) -> Self {
+        ArgReduce { is_absolute: true, ..self }
     }
 
     /// Forces an instruction set: all that runs is of this one. By default it is the one that the environment variable

@@ -1,7 +1,7 @@
 //! What a caller asks for, as it was said: `builder.rs` has the words, and a plan checks it.
 
 use crate::layout::{AxisError, AxisSet, Window};
-use crate::{Isa, Layout, Options, ReduceFunction};
+use crate::{Isa, Layout, Options, ReduceFunction, Segments};
 
 /// What to reduce and how: the input's layout, the axes, and the options, in any order; then [`ArgReduce::plan`].
 ///
@@ -34,7 +34,9 @@ use crate::{Isa, Layout, Options, ReduceFunction};
 pub struct ArgReduce<'a> {
     /// None, if both are meant.
     pub(crate) function: Option<ReduceFunction>,
+    /// Of segments, one axis along them.
     pub(crate) input: Layout,
+    pub(crate) segments: Option<Segments<'a>>,
     pub(crate) axes: Result<AxisSet, AxisError>,
     pub(crate) options: Options,
     pub(crate) output: Option<&'a Layout>,
@@ -44,4 +46,27 @@ pub struct ArgReduce<'a> {
     /// Whether each element has an answer: the best so far; and whether that is from the end.
     pub(crate) is_cumulative: bool,
     pub(crate) is_reversed: bool,
+    /// Whether indices are those in the whole, not in the segment.
+    pub(crate) is_absolute: bool,
+}
+
+/// What is reduced: `&Layout`, or `&Segments`. Made by [`From`] alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduced<'a> {
+    pub(super) input: Layout,
+    pub(super) segments: Option<Segments<'a>>,
+}
+
+impl From<&Layout> for Reduced<'_> {
+    #[inline(always)]
+    fn from(&input: &Layout) -> Self {
+        Reduced { input, segments: None }
+    }
+}
+
+impl<'a> From<&Segments<'a>> for Reduced<'a> {
+    fn from(&segments: &Segments<'a>) -> Self {
+        let input = Layout::contiguous(&[segments.count()]).expect("no more than a slice has");
+        Reduced { input, segments: Some(segments) }
+    }
 }

@@ -79,6 +79,9 @@ impl ErasedPlan {
         }
         let isa = plan_isa(reduce.isa)?;
         self.isa = isa.widest;
+        if let Some(of) = misplaced(reduce) {
+            return Err(Error::SegmentsMismatch { of, are_segments: reduce.segments.is_some() });
+        }
         let sizes = reduce.input.sizes();
         self.axes = reduce.axes?;
         let Some(function) = reduce.function else { return Err(Error::TwoFunctions) };
@@ -305,6 +308,14 @@ impl ErasedPlan {
     }
 }
 
+/// What a plan of a layout says that is for segments, or the other way round.
+fn misplaced(reduce: &ArgReduce<'_>) -> Option<&'static str> {
+    match reduce.segments {
+        Some(_) => Some("plan of a layout"),
+        None => reduce.is_absolute.then_some("absolute indices"),
+    }
+}
+
 /// Which way the best so far goes, if that is what is asked for.
 fn check_walk(reduce: &ArgReduce<'_>, axes: AxisSet) -> Result<Option<Walk>, Error> {
     assert!(!(reduce.is_cumulative && cfg!(without = "scans")), "this build has no scans");
@@ -344,7 +355,7 @@ fn check_output(
 }
 
 /// The fill, if it fits the type of the indices.
-fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u64)) -> Result<Option<i64>, Error> {
+pub(super) fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u64)) -> Result<Option<i64>, Error> {
     // The largest value of a signed type is the complement of the smallest.
     let min = if index_type.starts_with('i') { !(max as i64) } else { 0 };
     match fill {

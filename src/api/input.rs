@@ -26,6 +26,7 @@ use std::fmt;
 /// | smallest and largest | `plan.run(&x, [&mut min, &mut max])?`, of a [`PlanBoth`](crate::PlanBoth) |
 /// | the same, new | `let [min, max]: [Vec<u32>; 2] = plan.collect(&x)?` |
 /// | without a plan | `let indices: Vec<u32> = argmax(&x, &sizes, &axes)?` |
+/// | segments, each on its own | `plan.run(&x, &mut indices)?`, of a [`SegmentPlan`](crate::SegmentPlan) |
 /// | chunk by chunk | `stream.push(&layout, &chunk)?` |
 /// | bytes | `plan.run(&bytes, Buffers { indices, values: None })?`, of an [`UntypedPlan`](crate::UntypedPlan) |
 /// | bytes, to partial answers | `plan.run(&bytes, PartialBuffers { indices, values })?` |

@@ -24,6 +24,7 @@
 //! | `input.rs`, `output.rs` | what a call reads, and where its answers go |
 //! | `run.rs`, `partials.rs` | running: to indices and values, and to partial answers; finishing those |
 //! | `plan.rs`, `both.rs`, `untyped.rs` | plans as callers see them: of one function, of both, of bytes |
+//! | `segments.rs` | plans of segments, and running them |
 //! | `merge.rs`, `stream.rs` | merging partial answers; chunks along one axis, one after another |
 //! | `once.rs`, `slice.rs`, `ndarray.rs` | short ways, for packed tensors, slices and arrays |
 //! | `isa.rs`, `lengths.rs`, `bytes.rs`, `display.rs` | ISAs; lengths; buffers of bytes; what plans display |
@@ -45,12 +46,13 @@ mod output;
 mod partials;
 mod plan;
 mod run;
+mod segments;
 mod slice;
 mod stream;
 mod untyped;
 
 pub use both::{PlanBoth, UntypedPlanBoth};
-pub use description::ArgReduce;
+pub use description::{ArgReduce, Reduced};
 pub use input::{Input, input};
 pub use merge::Merge;
 #[cfg(feature = "ndarray")]
@@ -58,6 +60,7 @@ pub use ndarray::ArrayExt;
 pub use once::{argmax, argmin, argminmax};
 pub use output::{Buffers, Collect, Output, PartialBuffers, UntypedOutput};
 pub use plan::Plan;
+pub use segments::{SegmentPlan, UntypedSegmentPlan};
 pub use slice::SliceExt;
 pub use stream::ArgStream;
 pub use untyped::{RequiredBytes, UntypedPlan};

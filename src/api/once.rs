@@ -32,7 +32,7 @@ pub fn argmin<'a, C: Collect<T, I>, T: Element, I: Index>(
     sizes: &[usize],
     axes: &[isize],
 ) -> Result<C, Error> {
-    one(ArgReduce::argmin, input.into(), sizes, axes)
+    one(|layout| ArgReduce::argmin(layout), input.into(), sizes, axes)
 }
 
 /// The largest elements of a packed tensor along `axes`; otherwise as [`argmin`].
@@ -66,7 +66,7 @@ pub fn argmax<'a, C: Collect<T, I>, T: Element, I: Index>(
     sizes: &[usize],
     axes: &[isize],
 ) -> Result<C, Error> {
-    one(ArgReduce::argmax, input.into(), sizes, axes)
+    one(|layout| ArgReduce::argmax(layout), input.into(), sizes, axes)
 }
 
 /// The smallest elements, and the largest; otherwise as [`argmin`].

@@ -296,7 +296,7 @@ impl<'a, const N: usize> Plans<'a, N> {
     }
 
     /// Runs what searches all that is there. The first output of which nothing is, whose index becomes `fill`.
-    fn search(
+    pub(super) fn search(
         self,
         elements: ElementsRef<'_>,
         mask: Option<MaskPlaces<'_>>,

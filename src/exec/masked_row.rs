@@ -79,7 +79,7 @@ fn find<B: Bits>(bound: &BoundPlan<'_>, kernel: &'static Kernel, mask: &CallMask
 }
 
 /// The key of an element, of which these are the bits.
-fn key_of<B: Bits>(data_type: DataType, (function, policy): Order, bits: B) -> i64 {
+pub(super) fn key_of<B: Bits>(data_type: DataType, (function, policy): Order, bits: B) -> i64 {
     with_reduced_type!(data_type, T => {
         assert!(size_of::<T>() == size_of::<B>());
         // SAFETY: an element of that type and size.

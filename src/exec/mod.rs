@@ -44,6 +44,7 @@
 //! | `masked.rs` | a tile under a mask: of what is there; and by keys |
 //! | `masked_row.rs` | one contiguous row under a mask |
 //! | `presence.rs` | which elements of a tile are there |
+//! | `segments.rs` | segments of one slice, some at a time, in parts on threads |
 //! | `scan.rs` | the best so far: lines, in place or by tiles, in parts on threads |
 //! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
 //! | `write.rs` | positions to indices, copies |
@@ -69,6 +70,7 @@ mod row;
 mod run;
 mod scan;
 mod search;
+mod segments;
 mod slices;
 mod split;
 mod tiles;
@@ -85,5 +87,6 @@ pub(crate) use row::{find_both_in_slice, find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output, run_packed};
 pub(crate) use scan::{BoundScan, ScanAxis};
 pub(crate) use search::{Search, both_kernel};
+pub(crate) use segments::SegmentSearch;
 pub(crate) use slices::{Indices, OutputSlices, Steps};
 pub(crate) use values::Values;

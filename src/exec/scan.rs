@@ -689,7 +689,7 @@ impl<B> Tile<'_, B> {
 }
 
 /// Writes indices that fit.
-fn spread<I: IndexBits>(
+pub(super) fn spread<I: IndexBits>(
     to: &mut OutputSlice<'_, I>,
     first: isize,
     stride: isize,

@@ -38,7 +38,7 @@ const MAX_LANES: usize = 64;
 
 /// About how many bytes are read between two pauses: by the slowest kernels, in a small part of a second; and so many
 /// that a part more costs nothing beside them. Not measured.
-const PAUSE_BYTES: usize = 16 << 20;
+pub(crate) const PAUSE_BYTES: usize = 16 << 20;
 
 /// The shortest slabs of a reduction, in elements: long enough for each strategy. Not measured.
 const MIN_SLAB_LEN: usize = 128;

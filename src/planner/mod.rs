@@ -55,7 +55,7 @@ mod split;
 mod windows;
 
 pub(crate) use collapse::CollapsedShape;
-pub(crate) use division::{Division, OutputBytes, OutputParts, Parts, ReductionParts};
+pub(crate) use division::{Division, OutputBytes, OutputParts, PAUSE_BYTES, Parts, ReductionParts};
 pub(crate) use exec_plan::ExecPlan;
 pub(crate) use limits::{
     MASKED_BYTES, MAX_MASKED_LEN, MAX_MASKED_OUTPUTS, MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES,

@@ -6,6 +6,7 @@ pub mod call;
 pub mod case;
 pub mod executor;
 pub mod problem;
+pub mod ragged;
 pub mod shapes;
 
 use argreduce::{AxisDirection, DataType, Layout, NanPolicy, ReduceFunction};

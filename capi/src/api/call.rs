@@ -7,8 +7,9 @@ use super::failure::Failure;
 use super::mask::{self, argreduce_mask};
 use super::operator::{Plan, argreduce_operator, two_answers};
 use super::pointer::{self, Buffer};
+use super::segments::{self, Offsets};
 use super::versioned::Versioned;
-use ::argreduce::{Buffers, Error, Input, PartialBuffers, UntypedOutput};
+use ::argreduce::{Buffers, Error, Input, Layout, PartialBuffers, UntypedOutput};
 use std::ffi::c_void;
 use std::mem::offset_of;
 
@@ -43,13 +44,28 @@ pub struct argreduce_call {
     pub is_partial: u32,
     /// 0.
     pub reserved: u32,
+    /// Of segments of the input, where each begins and ends: segment n is from offset n up to the next. Each is
+    /// answered on its own, indices and values are packed, and there are no partial answers. NULL: no segments. The
+    /// operator has to be of rank 1, over axis 0, packed, of the whole; its size is not looked at: the input is as long
+    /// as `input_bytes` says, and so is a mask. A segment that is empty gets the fill. Offsets are read once: nothing
+    /// beyond the input is read, whoever changes them.
+    pub offsets: *const c_void,
+    /// How many offsets there are: one more than segments.
+    pub offset_count: usize,
+    /// ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32 or ARGREDUCE_UINT64.
+    pub offset_type: u32,
+    /// 1: indices in the whole input. 0: in the segment.
+    pub is_absolute: u32,
 }
 
 // SAFETY: `repr(C)`, with `size` first; zeros are a value of each of its types, and each size ends with a field.
 unsafe impl Versioned for argreduce_call {
     const NAME: &str = "argreduce_call";
     // By the last field of each version, so that none of them changes when there is another.
-    const SIZES: &[usize] = &[offset_of!(argreduce_call, reserved) + size_of::<u32>()];
+    const SIZES: &[usize] = &[
+        offset_of!(argreduce_call, reserved) + size_of::<u32>(),
+        offset_of!(argreduce_call, is_absolute) + size_of::<u32>(),
+    ];
 }
 
 impl argreduce_call {
@@ -77,6 +93,10 @@ impl argreduce_call {
             && self.mask.is_null()
             && self.is_partial == 0
             && self.reserved == 0
+            && self.offsets.is_null()
+            && self.offset_count == 0
+            && self.offset_type == 0
+            && self.is_absolute == 0
             && [self.indices(1), self.values(0), self.values(1)].iter().all(Buffer::is_left_out)
     }
 }
@@ -117,10 +137,17 @@ unsafe fn run_all(op: &argreduce_operator, call: &argreduce_call) -> Result<(), 
 
     let (input, indices, values) = (call.input(), [0, 1].map(|n| call.indices(n)), [0, 1].map(|n| call.values(n)));
     let bits = mask.as_ref().map_or(Buffer::NONE, argreduce_mask::buffer);
-    pointer::check_apart(&[input, bits], &[indices[0], indices[1], values[0], values[1]])?;
+    let offsets = Offsets::new(call.offsets, call.offset_count, (call.offset_type, call.is_absolute))?;
+    let of_segments =
+        offsets.as_ref().map(|_| op.of_segments.as_ref().ok_or_else(segments::no_segments)).transpose()?;
+    let bounds = offsets.as_ref().map_or(Buffer::NONE, Offsets::buffer);
+    pointer::check_apart(&[input, bits, bounds], &[indices[0], indices[1], values[0], values[1]])?;
     let has_values = has_values(op, [indices, values], is_partial)?;
 
-    let need = &op.need;
+    let need = &match &offsets {
+        Some(offsets) => op.need.of_segments(offsets.segments()),
+        None => op.need,
+    };
     let index_need = if is_partial { need.packed_indices } else { need.indices };
     // SAFETY: as in `execute`: those that are written share no byte with any other.
     let output = |n: usize| unsafe {
@@ -140,12 +167,22 @@ unsafe fn run_all(op: &argreduce_operator, call: &argreduce_call) -> Result<(), 
     let given = match &mask {
         Some(mask) => {
             let layout = op.plan.input_layout().ok_or(Error::MaskMismatch { of: "an operator of DirectML" })?;
+            let whole = Layout::contiguous(&[input.bytes / need.input.alignment])?;
+            let layout = if offsets.is_some() { &whole } else { layout };
             // SAFETY: as above, and strides are as many as the input has axes.
             Some(unsafe { mask.given(layout) }?)
         }
         None => None,
     };
     let elements = elements.masked(given.as_ref().map(mask::Given::mask));
+    if let (Some(offsets), Some(of)) = (&offsets, of_segments) {
+        let outputs = match &op.plan {
+            Plan::One(_) => vec![output(0)?],
+            Plan::Both(_) => vec![output(0)?, output(1)?],
+        };
+        // SAFETY: as many as said, as the caller promises.
+        return unsafe { offsets.run(of, elements, outputs) };
+    }
     match &op.plan {
         Plan::One(plan) => plan.run(elements, output(0)?)?,
         Plan::Both(plan) => plan.run(elements, [output(0)?, output(1)?])?,

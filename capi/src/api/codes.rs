@@ -86,6 +86,11 @@ pub const ARGREDUCE_MASK_MISMATCH: argreduce_status = 33;
 pub const ARGREDUCE_CUMULATIVE_MISMATCH: argreduce_status = 34;
 /// A key that is a distance to NaN.
 pub const ARGREDUCE_KEY_IS_NAN: argreduce_status = 35;
+/// No offsets of segments, or one that is less than the one before it, negative, or beyond the input; or that changed
+/// meanwhile: then the outputs are unspecified.
+pub const ARGREDUCE_SEGMENT_OFFSET: argreduce_status = 36;
+/// Segments, of an operator that is not for them, or to partial answers.
+pub const ARGREDUCE_SEGMENTS_MISMATCH: argreduce_status = 37;
 
 macro_rules! names {
     ($($status:ident)+) => {{
@@ -99,7 +104,7 @@ macro_rules! names {
 }
 
 /// The name of each status, by its number.
-pub(super) const STATUS_NAMES: [&CStr; 36] = names![
+pub(super) const STATUS_NAMES: [&CStr; 38] = names![
     ARGREDUCE_OK ARGREDUCE_INTERNAL ARGREDUCE_NULL_POINTER ARGREDUCE_MISALIGNED ARGREDUCE_UNKNOWN_VALUE ARGREDUCE_RANK
     ARGREDUCE_SIZE ARGREDUCE_TOO_MANY_ELEMENTS ARGREDUCE_OFFSET ARGREDUCE_STRIDE ARGREDUCE_BEFORE_START
     ARGREDUCE_AXIS_OUT_OF_RANGE ARGREDUCE_DUPLICATE_AXIS ARGREDUCE_TOO_MANY_AXES ARGREDUCE_EMPTY_REDUCTION
@@ -109,6 +114,7 @@ pub(super) const STATUS_NAMES: [&CStr; 36] = names![
     ARGREDUCE_TENSOR_FLAGS ARGREDUCE_BASE_OFFSET_ALIGNMENT ARGREDUCE_WINDOW ARGREDUCE_PAIR_STRIDE
     ARGREDUCE_NOTHING_THERE ARGREDUCE_FILL_OUT_OF_RANGE ARGREDUCE_MASK_MISMATCH ARGREDUCE_CUMULATIVE_MISMATCH
     ARGREDUCE_KEY_IS_NAN
+    ARGREDUCE_SEGMENT_OFFSET ARGREDUCE_SEGMENTS_MISMATCH
 ];
 
 /// `function`: the index of the largest element. (DML_REDUCE_FUNCTION_ARGMAX)

@@ -2,10 +2,12 @@
 
 use super::codes::*;
 use super::failure::Failure;
-use super::operator::{One, Plan};
+use super::operator::{OfSegments, One, Plan};
 use super::pointer;
 use super::versioned::{self, Versioned};
-use ::argreduce::{ArgReduce, AxisDirection, DataType, Error, Isa, Key, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use ::argreduce::{
+    ArgReduce, AxisDirection, DataType, Error, Isa, Key, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction,
+};
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::ops::Deref;
@@ -96,7 +98,7 @@ unsafe impl Versioned for argreduce_desc {
 /// `desc` is NULL, or misaligned, or points to as many bytes as its `size` says. Pointers in there are NULL or point to
 /// what their types say, arrays are as long as `rank` and `axis_count` say, `isa` ends with a NUL, and `key_value`
 /// points to an element of the `input_type`.
-pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<Plan, Failure> {
+pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<(Plan, Option<OfSegments>), Failure> {
     // SAFETY: what is asked for above is what `read` asks for.
     let desc = unsafe { versioned::read(desc, "desc") }?;
     let function = function_or_both(desc.function, "desc->function")?;
@@ -130,15 +132,26 @@ pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<Plan, Failure> 
         Some(true) => reduce.cumulative().reverse(),
     };
     // SAFETY: as the caller promises.
-    reduce = reduce.by(unsafe { key(&desc, data_type) }?);
+    let key = unsafe { key(&desc, data_type) }?;
+    reduce = reduce.by(key);
     // SAFETY: as the caller promises.
-    if let Some(isa) = unsafe { isa(desc.isa) }? {
-        reduce = reduce.isa(isa);
-    }
-    Ok(match function {
+    let isa = unsafe { isa(desc.isa) }?;
+    reduce = isa.map_or(reduce, |isa| reduce.isa(isa));
+    let plan = match function {
         Some(_) => Plan::One(One::Own(reduce.plan_untyped(data_type, index_type)?)),
         None => Plan::Both(reduce.plan_both_untyped(data_type, index_type)?),
-    })
+    };
+    let is_packed = matches!((input.sizes(), input.strides(), input.offset()), ([_], [1], 0)) && desc.axis_count > 0;
+    let is_whole = output.is_none() && whole.is_none() && walk.is_none();
+    let of_segments = (is_packed && is_whole).then_some(OfSegments {
+        function,
+        options: Options::new().direction(direction).nan_policy(nan_policy).by(key),
+        fill: has_fill.then_some(desc.fill),
+        isa,
+        data_type,
+        index_type,
+    });
+    Ok((plan, of_segments))
 }
 
 /// # Safety

@@ -55,6 +55,8 @@ fn status(error: &Error) -> argreduce_status {
         }
         Error::CumulativeAxes { .. } | Error::CumulativeMismatch { .. } => ARGREDUCE_CUMULATIVE_MISMATCH,
         Error::KeyIsNan { .. } => ARGREDUCE_KEY_IS_NAN,
+        Error::OffsetOutOfRange { .. } => ARGREDUCE_SEGMENT_OFFSET,
+        Error::SegmentsMismatch { .. } => ARGREDUCE_SEGMENTS_MISMATCH,
         Error::TooShort { .. } => ARGREDUCE_BUFFER_TOO_SHORT,
         Error::Misaligned { .. } => ARGREDUCE_MISALIGNED,
         Error::DirectMl(rule) => match rule {

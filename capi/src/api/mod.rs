@@ -10,6 +10,7 @@ mod mask;
 mod operator;
 mod parts;
 mod pointer;
+mod segments;
 pub(crate) mod versioned;
 
 pub use self::call::argreduce_call;
@@ -25,7 +26,7 @@ pub use self::operator::argreduce_operator;
 pub use self::parts::argreduce_pairs;
 
 use self::failure::{Failure, guarded};
-use self::operator::{One, Plan};
+use self::operator::{OfSegments, One, Plan};
 use self::pointer::Buffer;
 use std::ffi::{c_char, c_void};
 
@@ -57,20 +58,24 @@ pub unsafe extern "C" fn argreduce_compile_directml(
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
     // SAFETY: what both ask for is what is asked for above.
-    unsafe { compile(out, || Ok(Plan::One(One::DirectMl(directml::compile(dml_operator_desc, nan_policy)?)))) }
+    unsafe { compile(out, || Ok((Plan::One(One::DirectMl(directml::compile(dml_operator_desc, nan_policy)?)), None))) }
 }
 
 /// What both ways to compile have in common.
 ///
 /// # Safety
 /// `out` is NULL or points to a pointer.
-unsafe fn compile(out: *mut *mut argreduce_operator, plan: impl FnOnce() -> Result<Plan, Failure>) -> argreduce_status {
+unsafe fn compile(
+    out: *mut *mut argreduce_operator,
+    plan: impl FnOnce() -> Result<(Plan, Option<OfSegments>), Failure>,
+) -> argreduce_status {
     guarded(|| {
         pointer::check(out, "out")?;
         // SAFETY: `check` has found it neither NULL nor misaligned, and the caller promises that it points to a
         // pointer.
         unsafe { out.write(std::ptr::null_mut()) };
-        let operator = Box::new(argreduce_operator::new(plan()?));
+        let (plan, of_segments) = plan()?;
+        let operator = Box::new(argreduce_operator::new(plan, of_segments));
         // SAFETY: as above.
         unsafe { out.write(Box::into_raw(operator)) };
         Ok(())

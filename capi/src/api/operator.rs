@@ -4,15 +4,36 @@ use super::codes::*;
 use super::failure::Failure;
 use super::pointer::Need;
 use ::argreduce::directml::CompiledOperator;
-use ::argreduce::{DataType, Error, Input, Layout, Merge, RequiredBytes, UntypedOutput, UntypedPlan, UntypedPlanBoth};
+use ::argreduce::{
+    DataType, Error, Input, Isa, Layout, Merge, Options, ReduceFunction, RequiredBytes, UntypedOutput, UntypedPlan,
+    UntypedPlanBoth,
+};
 use std::ffi::CString;
 use std::fmt;
 
 /// A compiled operator: immutable, usable from any thread.
 pub struct argreduce_operator {
     pub(super) plan: Plan,
+    pub(super) of_segments: Option<OfSegments>,
     pub(super) need: Needs,
     pub(super) isa: CString,
+}
+
+/// What an operator does to segments: all of its description but where its elements are.
+pub(super) struct OfSegments {
+    /// None of both.
+    pub(super) function: Option<ReduceFunction>,
+    pub(super) options: Options,
+    pub(super) fill: Option<i64>,
+    pub(super) isa: Option<Isa>,
+    pub(super) data_type: DataType,
+    pub(super) index_type: DataType,
+}
+
+impl OfSegments {
+    pub(super) fn functions(&self) -> &[ReduceFunction] {
+        self.function.as_ref().map_or(&ReduceFunction::ALL, std::slice::from_ref)
+    }
 }
 
 pub(super) enum Plan {
@@ -56,6 +77,7 @@ impl One {
 }
 
 /// What the buffers of a call need. Of both, each of the two.
+#[derive(Clone, Copy)]
 pub(super) struct Needs {
     pub(super) input: Need,
     pub(super) indices: Need,
@@ -77,8 +99,17 @@ impl Needs {
     }
 }
 
+impl Needs {
+    /// Of so many segments: an answer for each. How many elements they take is looked at when they are read.
+    pub(super) fn of_segments(self, count: usize) -> Needs {
+        let each = |need: Need| Need { bytes: count.saturating_mul(need.alignment), ..need };
+        let (indices, values) = (each(self.packed_indices), each(self.values));
+        Needs { input: Need { bytes: 0, ..self.input }, indices, packed_indices: indices, values }
+    }
+}
+
 impl argreduce_operator {
-    pub(super) fn new(plan: Plan) -> argreduce_operator {
+    pub(super) fn new(plan: Plan, of_segments: Option<OfSegments>) -> argreduce_operator {
         let own = |plan: &UntypedPlan| (plan.required_bytes(), plan.data_type(), plan.index_type(), plan.isa());
         let (bytes, data_type, index_type, isa) = match &plan {
             Plan::One(One::Own(plan)) => own(plan),
@@ -86,7 +117,7 @@ impl argreduce_operator {
             Plan::Both(plan) => own(plan.each()[0]),
         };
         let need = Needs::new(bytes, data_type, index_type);
-        argreduce_operator { plan, need, isa: CString::new(isa.name()).unwrap_or_default() }
+        argreduce_operator { plan, of_segments, need, isa: CString::new(isa.name()).unwrap_or_default() }
     }
 }
 

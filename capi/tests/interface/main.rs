@@ -108,6 +108,10 @@ fn call((input, input_bytes): Place, indices: [Place; 2], values: [Place; 2]) ->
         value_bytes: values.map(|place| place.1),
         is_partial: 0,
         reserved: 0,
+        offsets: null(),
+        offset_count: 0,
+        offset_type: 0,
+        is_absolute: 0,
     }
 }
 

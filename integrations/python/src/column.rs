@@ -20,10 +20,10 @@ use std::ptr::null;
 /// Bits that say which elements of an array are there.
 #[derive(Clone, Copy)]
 pub(crate) struct Validity {
-    bits: *const u8,
+    pub(crate) bits: *const u8,
     /// The bit of the first element.
     pub(crate) offset: usize,
-    len: usize,
+    pub(crate) len: usize,
 }
 
 impl Validity {
@@ -117,13 +117,13 @@ pub(crate) enum Column<'py> {
 }
 
 /// The arrays of a column, one after another.
-enum Arrays {
+pub(crate) enum Arrays {
     One(Option<Own<Array>>),
     Of(Own<arrow::Stream>),
 }
 
 impl Arrays {
-    fn next(&mut self, py: Python<'_>, name: &str) -> PyResult<Option<Own<Array>>> {
+    pub(crate) fn next(&mut self, py: Python<'_>, name: &str) -> PyResult<Option<Own<Array>>> {
         match self {
             Arrays::One(array) => Ok(array.take()),
             Arrays::Of(stream) => stream.next(py, name),
@@ -182,7 +182,7 @@ pub(crate) fn column_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Opti
 }
 
 /// What is wrong with a struct of Arrow.
-fn malformed(name: &str, noun: &str, what: impl Display) -> PyErr {
+pub(crate) fn malformed(name: &str, noun: &str, what: impl Display) -> PyErr {
     PyValueError::new_err(format!("{name} was given an Arrow {noun} that is malformed: {what}"))
 }
 
@@ -194,7 +194,7 @@ fn too_many(name: &str) -> PyErr {
 ///
 /// # Safety
 /// - The pointers are null, or lead to as many pointers, and those to structs, or are null.
-unsafe fn child<'a, T: Struct>(name: &str, count: i64, children: *const *const T) -> PyResult<&'a T> {
+pub(crate) unsafe fn child<'a, T: Struct>(name: &str, count: i64, children: *const *const T) -> PyResult<&'a T> {
     let wrong = |what: &dyn Display| malformed(name, T::NOUN, what);
     if count != 1 {
         return Err(wrong(&format_args!("{count} children, where lists of a fixed size have one")));
@@ -265,31 +265,31 @@ impl Kind {
 
 /// The buffers that an array has.
 #[derive(Clone, Copy)]
-struct Buffers {
-    count: i64,
+pub(crate) struct Buffers {
+    pub(crate) count: i64,
     /// The size of an element in the second one, in bits.
-    bits: usize,
+    pub(crate) bits: usize,
 }
 
 impl Buffers {
     /// Of nulls.
     const NONE: Buffers = Buffers { count: 0, bits: 0 };
     /// Of lists of a fixed size: which of them are there.
-    const OF_LISTS: Buffers = Buffers { count: 1, bits: 0 };
+    pub(crate) const OF_LISTS: Buffers = Buffers { count: 1, bits: 0 };
 }
 
 /// What was found of an array, or of one inside of it.
-struct Level {
-    len: usize,
-    offset: usize,
-    validity: Option<Validity>,
+pub(crate) struct Level {
+    pub(crate) len: usize,
+    pub(crate) offset: usize,
+    pub(crate) validity: Option<Validity>,
     /// What an array of numbers has them in: null if it has none.
-    elements: *const u8,
+    pub(crate) elements: *const u8,
 }
 
 impl Level {
     /// Looks at an array, which the caller holds, and checks what it says.
-    fn of(name: &str, array: &Array, expected: Buffers) -> PyResult<Level> {
+    pub(crate) fn of(name: &str, array: &Array, expected: Buffers) -> PyResult<Level> {
         let &Array { length, null_count, offset, n_buffers, buffers, .. } = array;
         let wrong = |what: std::fmt::Arguments<'_>| Err(malformed(name, "array", what));
         let (Ok(len), Ok(first)) = (usize::try_from(length), usize::try_from(offset)) else {
@@ -331,7 +331,7 @@ impl Level {
 }
 
 /// What elements are.
-struct ElementType {
+pub(crate) struct ElementType {
     data_type: DataType,
     /// The unit of dates and durations, in NumPy's words.
     date: Option<String>,
@@ -339,7 +339,7 @@ struct ElementType {
 }
 
 impl ElementType {
-    fn of(format: &str) -> Option<ElementType> {
+    pub(crate) fn of(format: &str) -> Option<ElementType> {
         let plain = |data_type| Some(ElementType { data_type, date: None, is_packed_bool: false });
         let date = |data_type, kind: &str, unit: &str| {
             let unit = if unit == "s" { "s".into() } else { format!("{unit}s") };
@@ -370,7 +370,7 @@ impl ElementType {
     }
 
     /// The buffers of an array of such elements.
-    fn buffers(&self) -> Buffers {
+    pub(crate) fn buffers(&self) -> Buffers {
         Buffers { count: 2, bits: if self.is_packed_bool { 1 } else { 8 * self.data_type.size() } }
     }
 
@@ -390,7 +390,7 @@ impl ElementType {
     ///
     /// # Safety
     /// - The buffer has as many elements behind the offset, and keeps them as they are as long as there is its owner.
-    unsafe fn array<'py>(
+    pub(crate) unsafe fn array<'py>(
         &self,
         py: Python<'py>,
         elements: *const u8,
@@ -420,7 +420,7 @@ impl ElementType {
         Ok(interop(py)?.call_method1(intern!(py, "wide_dates"), (array, descr))?.cast_into()?)
     }
 
-    fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
+    pub(crate) fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
         match &self.date {
             Some(date) => Ok(PyArrayDescr::new(py, date.as_str())?),
             None => descr_of(py, self.data_type),

@@ -20,6 +20,8 @@
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
 //! | `moving.rs` | moving windows |
+//! | `segments.rs` | segments of one array |
+//! | `lists.rs` | lists of Arrow: elements and offsets |
 //! | `threads.rs` | the threads that calls may run on |
 //! | `interrupt.rs` | long calls can be ended from Python |
 //!
@@ -39,6 +41,7 @@ mod dlpack;
 mod interop;
 mod interrupt;
 mod keys;
+mod lists;
 mod mask;
 mod moving;
 mod output;
@@ -46,6 +49,7 @@ mod parts;
 mod plans;
 mod reduce;
 mod run;
+mod segments;
 mod threads;
 mod view;
 
@@ -354,6 +358,9 @@ mod _argreduce {
         // By `setattr`, they do not become names of `__all__`.
         module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
         module.setattr("_set_cpus", wrap_pyfunction!(super::arguments::set_cpus, module)?)?;
+        module.setattr("_segments", wrap_pyfunction!(super::segments::segments, module)?)?;
+        module.setattr("_elements_of", wrap_pyfunction!(super::lists::elements_of, module)?)?;
+        module.setattr("_lists_of", wrap_pyfunction!(super::lists::lists_of, module)?)?;
         module.setattr("_trues", wrap_pyfunction!(super::mask::trues, module)?)
     }
 }

@@ -20,7 +20,7 @@ def test_docstrings(name):
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
-@pytest.mark.parametrize("module", ["argreduce", "argreduce.dask"])
+@pytest.mark.parametrize("module", ["argreduce", "argreduce.dask", "argreduce.segments"])
 def test_modules(module):
     pytest.importorskip(module)
     result = doctest.testmod(importlib.import_module(module))

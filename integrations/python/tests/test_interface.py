@@ -339,7 +339,7 @@ def test_truth_values():
 
 def test_names():
     assert argreduce.__version__ == importlib.metadata.version("argreduce")
-    assert {name for name in dir(argreduce) if not name.startswith("_")} - {"dask"} == set(argreduce.__all__)
+    assert {name for name in dir(argreduce) if not name.startswith("_")} - {"dask", "segments"} == set(argreduce.__all__)
 
 
 def test_dask_arrays_stay_lazy():

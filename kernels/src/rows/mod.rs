@@ -64,6 +64,11 @@
 //! 32-bit elements are searched as many at a time as a vector has lanes, by a tree that transposes as it reduces.
 //! `single.rs` is one row without the loop. Under a mask there are long rows alone, by the blocked search.
 //!
+//! # Rows of any lengths (`ragged.rs`)
+//!
+//! What is as long as a vector or shorter is one vector, without a branch that depends on how long it is. All else is a
+//! single row. A call answers many of them, and looks at the floating-point mode once.
+//!
 //! # Both functions at once (`both.rs`, `block_orders.rs`)
 //!
 //! The blocked search is generic over its orders, one or both. With both, there is a running state for each, and what
@@ -81,6 +86,7 @@
 //! ```text
 //! strategy.rs, single.rs ──> search.rs ──> segment.rs, tree.rs, lane_indexed.rs ──> lane_accumulator.rs
 //! both.rs ─────────────────────┴───────> blocked.rs ──> block_orders.rs ──> accumulator.rs
+//! ragged.rs ──> segment.rs
 //! segmented.rs ────────────────────────────┘
 //!      └───────> interleaved.rs ──> blocked.rs, accumulator.rs; all of these ──> blocks.rs
 //! ```
@@ -93,6 +99,7 @@ mod both;
 mod interleaved;
 mod lane_accumulator;
 mod lane_indexed;
+mod ragged;
 mod search;
 mod segment;
 mod segmented;
@@ -101,6 +108,8 @@ mod strategy;
 mod tree;
 
 pub(crate) use both::RowsOfBoth;
+pub use ragged::RaggedRows;
+pub(crate) use ragged::{OfRagged, enter as enter_ragged};
 pub(crate) use segmented::SegmentedRows;
 pub(crate) use single::SingleRow;
 pub(crate) use strategy::{LongRows, RowKernel};

@@ -239,6 +239,37 @@ pub(super) fn find_partial<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>,
     RegisterRow::<0, 1> { len: segment.len }.find(order, [vector], segment.reversed)
 }
 
+/// Where the best of the first `len` lanes is: of equals the first, or if `LAST`, the last. Anything, if `len` is 0.
+#[inline(always)]
+pub(super) fn find_in_vector<O: ArgOrder, const LAST: bool>(order: O, vector: Vec<O>, len: usize) -> u32 {
+    let vectors = [pad(order, vector, len)];
+    let value = order.simd().reduce_splat(max_all(order, &vectors), O::IS_MAX);
+    let is_nan = O::NAN_WINS && order.is_absorbing(value, order.accumulate_nan(Zeroable::zeroed(), &vectors));
+    let sought = if is_nan {
+        rarer();
+        is_sought::<O, true>(order, vectors[0], value)
+    } else {
+        is_sought::<O, false>(order, vectors[0], value)
+    };
+    let mut bits = order.simd().movemask(sought);
+    if LAST {
+        // The padding may equal the best, but after the first that does.
+        bits &= u64::MAX >> (64 - len.max(1) as u32 * O::Simd::BITS_PER_LANE);
+    }
+    match LAST {
+        // There is nothing but NaN.
+        _ if O::NAN_LOSES && bits == 0 => {
+            if LAST {
+                (len as u32).wrapping_sub(1)
+            } else {
+                0
+            }
+        }
+        true => 63_u32.wrapping_sub(bits.leading_zeros()) / O::Simd::BITS_PER_LANE,
+        false => bits.trailing_zeros() / O::Simd::BITS_PER_LANE,
+    }
+}
+
 /// The elements of a segment that is less than a vector, and nothing beyond them is read; the other lanes are the
 /// [padding]. Longer segments panic.
 #[inline(always)]
