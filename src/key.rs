@@ -59,7 +59,7 @@ impl Key {
     ///
     /// ```
     /// use argreduce::{Key, ReduceFunction, SliceExt};
-    /// let nearest = |q: i8| [-100, 3, 120].arg_reduce(ReduceFunction::ArgMin, Key::distance(q));
+    /// let nearest = |q: i8| [-100_i8, 3, 120].arg_reduce(ReduceFunction::ArgMin, Key::distance(q));
     /// assert_eq!([-128, 60, 127].map(nearest), [Some(0), Some(1), Some(2)]);
     /// ```
     #[doc(alias("nearest", "closest", "find_nearest", "near"))]

@@ -188,7 +188,7 @@ fn cumulative_in_default_mode<T: Copy + PartialOrd>(
 /// ```
 /// use argreduce::{AxisDirection, Key, Layout, NanPolicy, ReduceFunction, reference};
 /// let first_max = (ReduceFunction::ArgMax, AxisDirection::Increasing, NanPolicy::Propagate);
-/// let keys = reference::keys(Key::distance(100_i8), &[0, -128, 127, 100]);
+/// let keys = reference::keys(Key::distance(100_i8), &[0_i8, -128, 127, 100]);
 /// assert_eq!(reference::arg_reduce(first_max, &Layout::contiguous(&[4])?, &[true], &keys), [1]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```

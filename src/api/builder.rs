@@ -141,7 +141,7 @@ impl<'a> ArgReduce<'a> {
     /// let by = |key| ArgReduce::argmax(&Layout::contiguous(&[4])?).all_axes().by(key).plan::<i8, u32>();
     /// let (indices, values): (Vec<u32>, Vec<i8>) = by(Key::Magnitude)?.collect(&[100, -128, 127, 0])?;
     /// assert_eq!((indices, values), (vec![1], vec![-128]));
-    /// assert_eq!(by(Key::distance(-100))?.collect::<Vec<u32>>(&[100, -128, 127, 0])?, [2]);
+    /// assert_eq!(by(Key::distance(-100_i8))?.collect::<Vec<u32>>(&[100, -128, 127, 0])?, [2]);
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     #[doc(alias("key", "abs", "absolute", "magnitude", "nearest"))]

@@ -226,8 +226,8 @@ impl<'a, const N: usize> Plans<'a, N> {
         }
         let (fill, isa) = (plan.fill(), plan.isa());
         if plan.walk().is_some() {
-            let mask =
-                (!are_all_there(&mask, plan.input().sizes())).then(|| CallMask::new(mask, isa, fill.unwrap_or(0)));
+            let mask = (!are_all_there(&mask, plan.input().sizes()))
+                .then(|| CallMask::new(mask, isa, fill.unwrap_or(0), None));
             self.scan(elements, mask.as_ref(), slices, executor);
             return match mask.and_then(|mask| mask.first_nothing()) {
                 Some(output) if fill.is_none() => Err(plan.nothing_there(output)),
@@ -235,7 +235,7 @@ impl<'a, const N: usize> Plans<'a, N> {
             };
         }
         let first_nothing = match plan.first_of_row(&mask).filter(|_| plan.is_undivided(executor)) {
-            Some(first) => self.run_row(elements, (&CallMask::new(mask, isa, fill.unwrap_or(0)), first), slices),
+            Some(first) => self.run_row(elements, (&CallMask::new(mask, isa, fill.unwrap_or(0), None), first), slices),
             None => self.search(elements, Some(mask), fill.unwrap_or(0), |search| run(search, slices, executor)),
         };
         match (first_nothing, fill) {
@@ -305,7 +305,7 @@ impl<'a, const N: usize> Plans<'a, N> {
     ) -> Option<usize> {
         let (plan, keys) = (self.plans[0], self.plans[0].keys());
         match (mask.filter(|mask| !are_all_there(mask, plan.input().sizes())), keys) {
-            (Some(mask), keys) => self.search_under(elements, CallMask::new(mask, plan.isa(), fill).by(keys), run),
+            (Some(mask), keys) => self.search_under(elements, CallMask::new(mask, plan.isa(), fill, keys), run),
             (None, Some(keys)) => {
                 self.search_by(elements, &CallMask::of_keys(keys), run);
                 None

@@ -46,25 +46,21 @@ pub(crate) struct CallMask<'a> {
 
 impl<'a> CallMask<'a> {
     /// What is not there is left out, by vectors of an ISA that the machine has; `fill` becomes the index of nothing.
-    pub(crate) fn new(places: MaskPlaces<'a>, isa: Isa, fill: i64) -> Self {
+    #[inline(always)]
+    pub(crate) fn new(places: MaskPlaces<'a>, isa: Isa, fill: i64, keys: Option<KeyCopier>) -> Self {
         let copier = MaskedCopier::of(isa).unwrap_or(MaskedCopier::PORTABLE);
-        CallMask { places, copier, fill, keys: None, is_all_there: false, first_nothing: AtomicUsize::new(usize::MAX) }
+        CallMask { places, copier, fill, keys, is_all_there: false, first_nothing: AtomicUsize::new(usize::MAX) }
     }
 
     /// All is there, but elements have keys.
     pub(crate) fn of_keys(keys: KeyCopier) -> CallMask<'static> {
         let places = MaskPlaces { bytes: &[], format: MaskFormat::Bytes, start: 0, strides: [0; MAX_RANK] };
-        CallMask { is_all_there: true, ..CallMask::new(places, Isa::Portable, 0).by(Some(keys)) }
-    }
-
-    /// By keys, if there are any.
-    pub(crate) fn by(self, keys: Option<KeyCopier>) -> Self {
-        CallMask { keys, ..self }
+        CallMask { is_all_there: true, ..CallMask::new(places, Isa::Portable, 0, Some(keys)) }
     }
 
     /// The type of what is compared.
     pub(super) fn compared(&self, input: ElementsRef<'_>) -> DataType {
-        self.keys.map_or(input.data_type(), |keys| keys.key_type())
+        self.keys.as_ref().map_or(input.data_type(), KeyCopier::key_type)
     }
 
     pub(crate) fn places(&self) -> &MaskPlaces<'a> {
@@ -292,7 +288,7 @@ impl<'a> MaskedFinder<'a> {
         if coverage == Coverage::Nothing {
             return (write_all(positions, NOTHING), write_all(values, B::zeroed()), false);
         }
-        let (compared, keys) = (self.mask.compared(input), self.mask.keys);
+        let (compared, keys) = (self.mask.compared(input), self.mask.keys.as_ref());
         let loser = Loser::<B>::of(compared, order);
         let places = Some(ValuePlaces::of_buffer(&mut *values, compared));
         // SAFETY: the tile is some of the plan's outputs, and its loops from there reach elements of the input, for
@@ -307,7 +303,7 @@ impl<'a> MaskedFinder<'a> {
             let values = write_all(values, B::zeroed());
             if self.tells_keys {
                 // SAFETY: each output has an element at its position.
-                unsafe { read_keys(input, &keys, (tile, reduced), positions, values) };
+                unsafe { read_keys(input, keys, (tile, reduced), positions, values) };
             }
             return (positions, values, false);
         }
@@ -329,7 +325,7 @@ impl<'a> MaskedFinder<'a> {
                         None => copy_tile(input, &presence, buffer, loser.bits, self.elements),
                         Some(keys) => {
                             let mask = (coverage == Coverage::Some).then_some((&presence, buffer, loser.bits));
-                            copy_keys(input, loops, &keys, mask, self.elements)
+                            copy_keys(input, loops, keys, mask, self.elements)
                         }
                     }
                 };
@@ -440,6 +436,7 @@ unsafe fn copy_tile<'b, B: Bits>(
 ///
 /// # Safety
 /// - Each output has an element at its position, for whose type the keys are. Integers have its size.
+#[inline(never)]
 unsafe fn read_keys<B: Bits>(
     input: ElementsRef<'_>,
     keys: &KeyCopier,
@@ -462,6 +459,7 @@ unsafe fn read_keys<B: Bits>(
 ///
 /// # Safety
 /// - As for [`copy_tile`]. The keys are those of the elements' type.
+#[inline(never)]
 unsafe fn copy_keys<'b, B: Bits>(
     input: ElementsRef<'_>,
     loops: &TileLoops,

@@ -91,8 +91,8 @@ fn run_large_windows<const N: usize>(
 /// As many partial answers as short calls keep: a larger buffer would take them longer to clear. Not measured.
 const FEW_PARTIALS: usize = 64;
 
-/// As many as others do: 8 KiB on the stack. Not measured.
-const MAX_PARTIALS: usize = 320;
+/// As many as others do: 7 KiB on the stack. Not measured.
+const MAX_PARTIALS: usize = 304;
 
 /// How many windows there are at most of so many outputs.
 pub(super) fn max_windows<const N: usize>(outputs: usize) -> usize {
