@@ -257,7 +257,7 @@ impl<'a> UntypedSegmentPlan<'a> {
         let mask = mask.map(|mask| mask.places(&whole)).transpose()?;
         let mask = mask.filter(|mask| elements.len() > 0 && !are_all_there(mask, whole.sizes()));
         let fill = self.fill.unwrap_or(0);
-        let call_mask = mask.map(|mask| CallMask::new(mask, self.isa, fill));
+        let call_mask = mask.map(|mask| CallMask::new(mask, self.isa, fill, None));
         let search = SegmentSearch {
             segments,
             isa: self.isa,
