@@ -475,7 +475,9 @@ pub enum Error(f) {
         /// The type.
         data_type: DataType,
     } => {
-        write!(f, "{}; it has those for", data_type.no_kernels())?;
+        let feature = data_type.feature().unwrap_or_default();
+        write!(f, "argreduce was built without kernels for {data_type}: they need its feature {feature}")?;
+        f.write_str("; it has those for")?;
         DataType::ALL.iter().filter(|other| other.has_kernels()).try_for_each(|other| write!(f, " {other}"))
     },
     /// A type that indices are not written as.

@@ -113,6 +113,7 @@ impl Key {
     pub(crate) fn copier(self, isa: Isa, elements: DataType) -> Option<KeyCopier> {
         match self {
             Key::Value => None,
+            _ if cfg!(without = "keys") => panic!("this build has no keys"),
             Key::Magnitude => KeyCopier::new(isa, elements, None),
             Key::Distance { bits, .. } => KeyCopier::new(isa, elements, Some(bits)),
         }

@@ -582,7 +582,7 @@ where
     Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
     Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
 {
-    let of_ragged = rows::enter_ragged::<Shared<S, T, MAX, NAN>>;
+    let of_ragged = rows::of_ragged::<Shared<S, T, MAX, NAN>>();
     if const { scalar::replaces::<S>() } {
         let (of_args, of_row) = (scalar::of_args::<T::Pod, MAX, NAN>, scalar::of_row::<T::Pod, MAX, NAN>);
         return Kernel { of_args, of_row, of_ragged, masked: None, element: T::DATA_TYPE };

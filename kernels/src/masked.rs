@@ -39,7 +39,7 @@ impl Presence<'_> {
     ///
     /// # Panics
     /// If there are fewer.
-    #[inline(always)]
+    #[inline]
     pub fn first_eight(self) -> u64 {
         let bytes = match self {
             Presence::Bits(bits, first) => ((bits_from(bits, first, 8) & 0xff) * EACH_BYTE) & 0x8040_2010_0804_0201,

@@ -111,11 +111,11 @@ impl ErasedPlan {
         if self.walk.is_none() && self.output.element_count() > 0 && self.empty_axis().is_none() {
             let of_input = (&reduce.input, self.axes, self.direction);
             let order = (self.function, self.nan_policy);
-            let element = self.keys.map_or(element, |keys| keys.key_type());
+            let element = self.keys().map_or(element, |keys| keys.key_type());
             if self.exec.plan(of_input, (&self.output, window), None, isa, element, order).is_none() {
                 return Err(Error::IsaNotAvailable { isa: isa.widest });
             }
-            if self.keys.is_some() {
+            if self.keys().is_some() {
                 self.exec.cut_for_keys(element, order);
             }
         }
@@ -150,7 +150,7 @@ impl ErasedPlan {
         // SAFETY: `plan` alone makes plans, with an output layout that has the input's sizes, and a place for each
         // output. Views come with theirs.
         unsafe {
-            BoundScan::new((&self.input, &self.output), of_axis, (self.isa, self.order(), self.keys), input, mask)
+            BoundScan::new((&self.input, &self.output), of_axis, (self.isa, self.order(), self.keys()), input, mask)
         }
     }
 
@@ -177,12 +177,12 @@ impl ErasedPlan {
             let of_input = (&self.input, self.axes, self.direction);
             // All of it by the plan's ISA, as what is forced.
             let isa = PlanIsa { widest: self.isa, is_forced: true };
-            let element = self.keys.map_or(element, |keys| keys.key_type());
+            let element = self.keys().map_or(element, |keys| keys.key_type());
             *exec = ExecPlan::EMPTY;
             let planned = exec.plan(of_input, (&self.output, self.window()), Some(mask), isa, element, self.order());
             planned.expect("the ISA is there, as for the plan");
         }
-        exec.cut_for_mask(self.keys.is_none());
+        exec.cut_for_mask(self.keys().is_none());
     }
 
     #[inline(always)]
@@ -213,7 +213,7 @@ impl ErasedPlan {
     /// What copies elements as their keys, where they are not their own.
     #[inline(always)]
     pub(crate) fn keys(&self) -> Option<KeyCopier> {
-        self.keys
+        if cfg!(without = "keys") { None } else { self.keys }
     }
 
     /// Of the best so far, which way.

@@ -58,9 +58,15 @@ impl<'a> CallMask<'a> {
         CallMask { is_all_there: true, ..CallMask::new(places, Isa::Portable, 0, Some(keys)) }
     }
 
+    /// What copies elements as their keys, where they are not their own.
+    #[inline(always)]
+    fn keys(&self) -> Option<&KeyCopier> {
+        if cfg!(without = "keys") { None } else { self.keys.as_ref() }
+    }
+
     /// The type of what is compared.
     pub(super) fn compared(&self, input: ElementsRef<'_>) -> DataType {
-        self.keys.as_ref().map_or(input.data_type(), KeyCopier::key_type)
+        self.keys().map_or(input.data_type(), KeyCopier::key_type)
     }
 
     pub(crate) fn places(&self) -> &MaskPlaces<'a> {
@@ -191,7 +197,7 @@ impl<'a> MaskedFinder<'a> {
         let (positions, values) = (positions.places(outputs), values.places::<B>(outputs));
         // SAFETY: the caller's promise.
         let (positions, found) = unsafe { self.find(bound, tile, positions, values) };
-        let are_elements = self.mask.keys.is_none();
+        let are_elements = self.mask.keys().is_none();
         if let Some(values) = slices.values.as_mut().filter(|_| are_elements) {
             // SAFETY: what was found are elements of that type, and nothing else is written.
             unsafe { values.bits::<B>() }.scatter(plan.writer(), tile.values, found);
@@ -258,6 +264,9 @@ impl<'a> MaskedFinder<'a> {
         tile: &OutputTile,
         is_asked_for: &dyn Fn(usize) -> bool,
     ) -> bool {
+        if cfg!(without = "fast_masks") {
+            return true;
+        }
         let loops = &TileLoops::of(tile, shape, search.are_columns());
         let presence = TilePresence { mask: &self.mask.places, copier: self.mask.copier, loops };
         let there = presence.outputs(tile, shape.mask.reduced_dims(), is_asked_for);
@@ -288,7 +297,7 @@ impl<'a> MaskedFinder<'a> {
         if coverage == Coverage::Nothing {
             return (write_all(positions, NOTHING), write_all(values, B::zeroed()), false);
         }
-        let (compared, keys) = (self.mask.compared(input), self.mask.keys.as_ref());
+        let (compared, keys) = (self.mask.compared(input), self.mask.keys());
         let loser = Loser::<B>::of(compared, order);
         let places = Some(ValuePlaces::of_buffer(&mut *values, compared));
         // SAFETY: the tile is some of the plan's outputs, and its loops from there reach elements of the input, for

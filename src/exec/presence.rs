@@ -134,7 +134,6 @@ pub(super) struct TileLoops {
 impl TileLoops {
     /// Of a tile of a shape under a mask. Where several loops have the same stride, as those over windows do, that over
     /// neighbouring outputs is the fastest for columns, and one over what they are chosen from for all others.
-    #[inline(always)]
     pub(super) fn of(tile: &OutputTile, shape: &CollapsedShape, are_columns: bool) -> Self {
         let mask = tile.mask.expect("under a mask");
         let [of_input, of_mask] = [(&tile.input, shape.reduced_dims()), (&mask, shape.mask.reduced_dims())];
@@ -261,8 +260,8 @@ impl TilePresence<'_> {
         mut run: impl FnMut(isize, LoopDim, Presence<'_>),
     ) {
         let ([slower, slower_mask, slower_packed], [of_input, of_mask, of_copy]) = self.loops.runs.split();
-        let is_turned = of_mask.stride != 1 && slower_mask.last().is_some_and(|l| l.stride == 1);
-        if (of_mask.size < MIN_MASK_RUN || is_turned) && !slower.is_empty() {
+        let is_turned = |rows: &LoopDim| !cfg!(without = "fast_masks") && of_mask.stride != 1 && rows.stride == 1;
+        if (of_mask.size < MIN_MASK_RUN || slower_mask.last().is_some_and(is_turned)) && !slower.is_empty() {
             // As the input alone would be.
             let mut whole = Runs::<2>::EMPTY;
             for (from, to) in slower.iter().zip(slower_packed).chain([(&of_input, &of_copy)]) {
@@ -400,7 +399,9 @@ impl TilePresence<'_> {
         let (([_, slower, _], [_, run, _]), mut written) = (self.loops.runs.split(), 0);
         let (is_written, mask_start) = (buffer.held == Held::Bytes(self.key()), self.loops.mask_start);
         // Where the mask goes along the runs in larger steps than from one to the next.
-        let is_turned = |rows: &LoopDim| rows.stride == 1 && run.stride != 1 && rows.size.min(run.size) >= TURNED;
+        let is_turned = |rows: &LoopDim| {
+            !cfg!(without = "fast_masks") && rows.stride == 1 && run.stride != 1 && rows.size.min(run.size) >= TURNED
+        };
         if let [slower @ .., rows] = slower
             && is_turned(rows)
         {

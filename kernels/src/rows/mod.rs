@@ -109,7 +109,7 @@ mod tree;
 
 pub(crate) use both::RowsOfBoth;
 pub use ragged::RaggedRows;
-pub(crate) use ragged::{OfRagged, enter as enter_ragged};
+pub(crate) use ragged::{OfRagged, of_ragged};
 pub(crate) use segmented::SegmentedRows;
 pub(crate) use single::SingleRow;
 pub(crate) use strategy::{LongRows, RowKernel};

@@ -27,14 +27,16 @@ pub struct RaggedRows<'a> {
 pub(crate) type OfRagged =
     unsafe fn(rows: &RaggedRows<'_>, long: &dyn Fn(*const (), usize) -> u32, positions: &mut [MaybeUninit<u32>]);
 
+/// That of an order, but in builds without segments.
+pub(crate) const fn of_ragged<F: OrderFactory<Given = (), Order: ArgOrder>>() -> OfRagged {
+    if cfg!(without = "segments") { |_, _, _| panic!("this build has no segments") } else { enter::<F> }
+}
+
 /// # Safety
 /// - The machine has the ISA of the order; and as for [`crate::Kernel::of_ragged`].
 #[inline(never)]
-pub(crate) unsafe fn enter<F>(
-    rows: &RaggedRows<'_>,
-    long: &dyn Fn(*const (), usize) -> u32,
-    positions: &mut [MaybeUninit<u32>],
-) where
+unsafe fn enter<F>(rows: &RaggedRows<'_>, long: &dyn Fn(*const (), usize) -> u32, positions: &mut [MaybeUninit<u32>])
+where
     F: OrderFactory<Given = (), Order: ArgOrder>,
 {
     if const { <F::Order as ArgOrder>::Lane::HAS_NAN } && !float_mode::is_default() {
