@@ -98,8 +98,7 @@ _RULES = [Rule(f, last, nan) for f in ("argmax", "argmin") for last in (False, T
 _PARTIALS = {rule: _partial_class(rule) for rule in _RULES}
 
 
-@functools.lru_cache(maxsize=64)
-def _keyed_class(rule: Rule) -> Any:
+def _new_keyed_class(rule: Rule) -> Any:
     """The same of a rule with a key. Those are without number: so it has no name, and is made again from its rule."""
 
     def reduce(self: Any) -> Any:
@@ -107,6 +106,9 @@ def _keyed_class(rule: Rule) -> Any:
 
     names = {"__slots__": (), "__module__": __name__, "__doc__": Partial.__doc__, "_rule": rule, "__reduce__": reduce}
     return type(Partial.__name__, (Partial,), names)
+
+
+_keyed_class = functools.lru_cache(maxsize=64)(_new_keyed_class)
 
 
 def partial_by(
