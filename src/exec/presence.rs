@@ -134,7 +134,7 @@ pub(super) struct TileLoops {
 impl TileLoops {
     /// Of a tile of a shape under a mask. Where several loops have the same stride, as those over windows do, that over
     /// neighbouring outputs is the fastest for columns, and one over what they are chosen from for all others.
-    #[inline(always)]
+    #[cfg_attr(not(without = "fast_masks"), inline(always))]
     pub(super) fn of(tile: &OutputTile, shape: &CollapsedShape, are_columns: bool) -> Self {
         let mask = tile.mask.expect("under a mask");
         let [of_input, of_mask] = [(&tile.input, shape.reduced_dims()), (&mask, shape.mask.reduced_dims())];
