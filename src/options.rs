@@ -2,6 +2,7 @@
 //! are compared by.
 
 use crate::{Key, NanPolicy};
+use std::fmt;
 
 /// Which of equal elements to take: DirectML's `DML_AXIS_DIRECTION`, ONNX's `select_last_index`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -65,6 +66,14 @@ impl Options {
     #[must_use]
     pub const fn by(self, key: Key) -> Self {
         Options { key, ..self }
+    }
+}
+
+impl Options {
+    /// As plans say them: `increasing, nan propagate`, and the key, if elements are not compared by themselves.
+    pub(crate) fn fmt_words(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, nan {}", self.direction, self.nan_policy)?;
+        if self.key != Key::Value { write!(f, ", by {}", self.key) } else { Ok(()) }
     }
 }
 

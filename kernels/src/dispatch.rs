@@ -266,6 +266,23 @@ impl Kernel {
     }
 }
 
+/// Runs code with a function and a policy as constants.
+macro_rules! with_order {
+    ($order:expr, $MAX:ident, $NAN:ident => $body:expr) => {
+        match $order {
+            (ReduceFunction::ArgMax, NanPolicy::Propagate) => with_order!(@ $MAX true, $NAN PROPAGATE, $body),
+            (ReduceFunction::ArgMax, NanPolicy::Ignore) => with_order!(@ $MAX true, $NAN IGNORE, $body),
+            (ReduceFunction::ArgMin, NanPolicy::Propagate) => with_order!(@ $MAX false, $NAN PROPAGATE, $body),
+            (ReduceFunction::ArgMin, NanPolicy::Ignore) => with_order!(@ $MAX false, $NAN IGNORE, $body),
+        }
+    };
+    (@ $MAX:ident $is_max:literal, $NAN:ident $policy:ident, $body:expr) => {{
+        const $MAX: bool = $is_max;
+        const $NAN: u8 = $policy;
+        $body
+    }};
+}
+
 /// The kernel for elements of a type, or `None` where the ISA is not available, or this build has
 /// [no kernels](DataType::has_kernels) for the type.
 ///
@@ -284,12 +301,7 @@ pub fn kernel_of(
         if const { !T::DATA_TYPE.has_kernels() } {
             return None;
         }
-        match (function, policy) {
-            (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, T, true, PROPAGATE>(strategy),
-            (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, T, true, IGNORE>(strategy),
-            (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<S, T, false, PROPAGATE>(strategy),
-            (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, T, false, IGNORE>(strategy),
-        }
+        with_order!((function, policy), MAX, NAN => by_strategy::<S, T, MAX, NAN>(strategy))
     }))
 }
 
@@ -396,12 +408,7 @@ pub fn scanner_of(element: DataType, isa: Isa, function: ReduceFunction, policy:
         if const { !T::DATA_TYPE.has_kernels() } {
             return None;
         }
-        match (function, policy) {
-            (ReduceFunction::ArgMax, NanPolicy::Propagate) => scanner::<S, T, true, PROPAGATE>(lanes),
-            (ReduceFunction::ArgMax, NanPolicy::Ignore) => scanner::<S, T, true, IGNORE>(lanes),
-            (ReduceFunction::ArgMin, NanPolicy::Propagate) => scanner::<S, T, false, PROPAGATE>(lanes),
-            (ReduceFunction::ArgMin, NanPolicy::Ignore) => scanner::<S, T, false, IGNORE>(lanes),
-        }
+        with_order!((function, policy), MAX, NAN => scanner::<S, T, MAX, NAN>(lanes))
     }))
 }
 
@@ -653,16 +660,12 @@ pub fn distance_kernel_of(
     policy: NanPolicy,
 ) -> Option<DistanceKernel> {
     macro_rules! of {
-        ($S:ident, $t:ident, $max:literal, $nan:ident) => {
-            distance_kernel::<OfDistances<$S, $t, $max, $nan>>(strategy)
-        };
         ($t:ident) => {
-            with_isa!(isa, S => match (function, policy) {
-                _ if const { S::TUNING.has_small_code || scalar::replaces::<S>() } => None,
-                (ReduceFunction::ArgMax, NanPolicy::Propagate) => of!(S, $t, true, PROPAGATE),
-                (ReduceFunction::ArgMax, NanPolicy::Ignore) => of!(S, $t, true, IGNORE),
-                (ReduceFunction::ArgMin, NanPolicy::Propagate) => of!(S, $t, false, PROPAGATE),
-                (ReduceFunction::ArgMin, NanPolicy::Ignore) => of!(S, $t, false, IGNORE),
+            with_isa!(isa, S => {
+                if const { S::TUNING.has_small_code || scalar::replaces::<S>() } {
+                    return None;
+                }
+                with_order!((function, policy), MAX, NAN => distance_kernel::<OfDistances<S, $t, MAX, NAN>>(strategy))
             })
             .flatten()
         };

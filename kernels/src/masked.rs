@@ -47,7 +47,7 @@ impl Presence<'_> {
                 bytes.first_chunk().map_or_else(|| panic!("fewer than eight"), |&eight| u64::from_le_bytes(eight))
             }
         };
-        ((((bytes & !TOP_BITS) + !TOP_BITS) | bytes) >> 7) & EACH_BYTE
+        ones_where_set(bytes)
     }
 
     /// For how many neighbours there is an answer.
@@ -249,12 +249,16 @@ const TOP_BITS: u64 = u64::from_le_bytes([0x80; 8]);
 /// 1 in each byte.
 const EACH_BYTE: u64 = u64::from_le_bytes([1; 8]);
 
-/// Of eight bytes: first the top bit of each, and then those side by side.
+/// Of eight bytes, 1 for each that is not 0: what that is shows in its top bit.
+#[inline(always)]
+fn ones_where_set(bytes: u64) -> u64 {
+    ((((bytes & !TOP_BITS) + !TOP_BITS) | bytes) >> 7) & EACH_BYTE
+}
+
+/// A bit for each of eight bytes that is not 0, side by side.
 #[inline(always)]
 fn pack_eight(bytes: [u8; 8]) -> u64 {
-    let bytes = u64::from_le_bytes(bytes);
-    let tops = (((bytes & !TOP_BITS) + !TOP_BITS) | bytes) & TOP_BITS;
-    (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    ones_where_set(u64::from_le_bytes(bytes)).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// To run it is safe if the elements may be read, there is an answer for each, and the places may be written.

@@ -2,7 +2,7 @@
 
 use super::erased::ErasedPlan;
 use super::plan::Plan;
-use crate::{DataType, Element, Index, Key};
+use crate::{DataType, Element, Index};
 use argreduce_kernels::{LoopDim, Strategy};
 use std::fmt;
 
@@ -59,10 +59,8 @@ impl ErasedPlan {
         let drops_axes = drops_axes && self.walk().is_none();
         let outputs = self.output().sizes().iter().enumerate();
         fmt_sizes(f, outputs.filter(|&(axis, _)| !(drops_axes && axes.contains(axis))).map(|(_, &size)| size))?;
-        write!(f, ", {}, nan {}", self.direction(), self.nan_policy())?;
-        if self.key() != Key::Value {
-            write!(f, ", by {}", self.key())?;
-        }
+        f.write_str(", ")?;
+        self.options().fmt_words(f)?;
         f.write_str(": ")?;
         if self.output().element_count() == 0 {
             return f.write_str("no outputs");

@@ -9,7 +9,7 @@ use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
 use crate::mask::MaskPlaces;
 use crate::planner::{ExecPlan, PlanIsa};
 use crate::threads::tasks_for;
-use crate::{AxisDirection, DataType, Error, Executor, Isa, Key, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use crate::{AxisDirection, DataType, Error, Executor, Isa, Key, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction};
 use argreduce_kernels::KeyCopier;
 use std::fmt;
 
@@ -17,9 +17,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ErasedPlan {
     function: ReduceFunction,
-    direction: AxisDirection,
-    nan_policy: NanPolicy,
-    key: Key,
+    options: Options,
     /// Where elements are not their own keys.
     keys: Option<KeyCopier>,
     axes: AxisSet,
@@ -46,9 +44,7 @@ impl ErasedPlan {
     /// For one output of nothing.
     pub(crate) const EMPTY: ErasedPlan = ErasedPlan {
         function: ReduceFunction::ArgMin,
-        direction: AxisDirection::Increasing,
-        nan_policy: NanPolicy::Propagate,
-        key: Key::Value,
+        options: Options::new(),
         keys: None,
         axes: AxisSet::NONE,
         sizes: PerAxis::NONE,
@@ -85,12 +81,10 @@ impl ErasedPlan {
         let sizes = reduce.input.sizes();
         self.axes = reduce.axes?;
         let Some(function) = reduce.function else { return Err(Error::TwoFunctions) };
-        (self.function, self.direction) = (function, reduce.options.direction);
-        self.nan_policy = reduce.options.nan_policy;
-        if reduce.options.key != Key::Value {
-            self.key = reduce.options.key;
-            self.key.check(element)?;
-            self.keys = self.key.copier(isa.widest, element);
+        (self.function, self.options) = (function, reduce.options);
+        if self.options.key != Key::Value {
+            self.options.key.check(element)?;
+            self.keys = self.options.key.copier(isa.widest, element);
         }
         (self.sizes, self.input) = (reduce.input.only_sizes(), reduce.input);
         self.fill = check_fill(reduce.fill, (index_type, max_index))?;
@@ -109,8 +103,8 @@ impl ErasedPlan {
         // Not first, where it would wait for the empty plan to be written.
         assert!(self.exec.element_bytes() == 0, "a plan is made once");
         if self.walk.is_none() && self.output.element_count() > 0 && self.empty_axis().is_none() {
-            let of_input = (&reduce.input, self.axes, self.direction);
-            let order = (self.function, self.nan_policy);
+            let of_input = (&reduce.input, self.axes, self.options.direction);
+            let order = self.order();
             let element = self.keys().map_or(element, |keys| keys.key_type());
             if self.exec.plan(of_input, (&self.output, window), None, isa, element, order).is_none() {
                 return Err(Error::IsaNotAvailable { isa: isa.widest });
@@ -145,7 +139,7 @@ impl ErasedPlan {
             axis,
             is_reversed,
             first_index: self.part_start.map_or(0, |start| start[axis]),
-            direction: self.direction,
+            direction: self.options.direction,
         };
         // SAFETY: `plan` alone makes plans, with an output layout that has the input's sizes, and a place for each
         // output. Views come with theirs.
@@ -174,7 +168,7 @@ impl ErasedPlan {
         if let Some(first) = self.first_alongside(mask) {
             exec.put_under(first);
         } else {
-            let of_input = (&self.input, self.axes, self.direction);
+            let of_input = (&self.input, self.axes, self.options.direction);
             // All of it by the plan's ISA, as what is forced.
             let isa = PlanIsa { widest: self.isa, is_forced: true };
             let element = self.keys().map_or(element, |keys| keys.key_type());
@@ -192,22 +186,22 @@ impl ErasedPlan {
 
     #[inline(always)]
     pub(crate) fn direction(&self) -> AxisDirection {
-        self.direction
+        self.options.direction
     }
 
     #[inline(always)]
     pub(crate) fn nan_policy(&self) -> NanPolicy {
-        self.nan_policy
+        self.options.nan_policy
     }
 
     /// Which elements are better.
     #[inline(always)]
     pub(crate) fn order(&self) -> (ReduceFunction, NanPolicy) {
-        (self.function, self.nan_policy)
+        (self.function, self.options.nan_policy)
     }
 
-    pub(crate) fn key(&self) -> Key {
-        self.key
+    pub(crate) fn options(&self) -> Options {
+        self.options
     }
 
     /// What copies elements as their keys, where they are not their own.

@@ -23,13 +23,13 @@ use super::merge::Merge;
 use super::output::{Named, Names, Places};
 use super::run::Plans;
 use crate::exec::OutputSlices;
-use crate::{Element, Error, Index, Layout, Partial};
+use crate::{Element, Error, Index, Layout, Options, Partial};
 use argreduce_kernels::{LoopDim, StridedIter};
 
 impl ErasedPlan {
     pub(crate) fn merge(&self) -> Merge {
-        let (function, policy) = self.order();
-        Merge::new(function).direction(self.direction()).nan_policy(policy).by(self.key()).isa(self.isa())
+        let Options { direction, nan_policy, key } = self.options();
+        Merge::new(self.function()).direction(direction).nan_policy(nan_policy).by(key).isa(self.isa())
     }
 
     /// What can be wrong before partials are written: a largest index that means that nothing was seen, the input, and

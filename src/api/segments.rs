@@ -12,7 +12,7 @@ use crate::index::max_index;
 use crate::layout::AxisError;
 use crate::mask::MaskPlaces;
 use crate::planner::require_kernels;
-use crate::{AxisDirection, DataType, Element, Error, Index, Isa, Key, Layout, Options, ReduceFunction, Segments};
+use crate::{AxisDirection, DataType, Element, Error, Index, Isa, Layout, Options, ReduceFunction, Segments};
 use argreduce_kernels::{Kernel, KeyCopier, Strategy, kernel_of};
 use std::fmt;
 use std::marker::PhantomData;
@@ -303,10 +303,8 @@ impl fmt::Display for UntypedSegmentPlan<'_> {
         let UntypedSegmentPlan { segments, data_type, index_type, isa, options, .. } = self;
         let (name, count, longest) = (self.function.name(), segments.count(), segments.longest);
         write!(f, "{name} of {data_type} in {count} segments, the longest of {longest}, to {index_type}")?;
-        write!(f, ", {}, nan {}", options.direction, options.nan_policy)?;
-        if options.key != Key::Value {
-            write!(f, ", by {}", options.key)?;
-        }
+        f.write_str(", ")?;
+        options.fmt_words(f)?;
         write!(f, ": {isa}")
     }
 }

@@ -16,7 +16,7 @@ use super::partials::Unfinished;
 use crate::exec::OutputSlices;
 use crate::layout::{PerAxis, Window, dimension};
 use crate::planner::require_kernels;
-use crate::{Element, Error, Index, Layout, Options, Partial};
+use crate::{Element, Error, Index, Layout, Partial};
 use std::fmt;
 
 /// A reduction of a tensor that comes in chunks along one axis: the best elements so far. Made by
@@ -140,7 +140,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         let so_far = &self.so_far;
         let reduce = ArgReduce {
             axes: Ok(so_far.axes()),
-            options: Options { direction: so_far.direction(), nan_policy: so_far.nan_policy(), key: so_far.key() },
+            options: so_far.options(),
             ..ArgReduce::new(so_far.function(), chunk).isa(so_far.isa()).window(&whole, &self.start)
         };
         let plan = reduce.plan::<T, I>()?;

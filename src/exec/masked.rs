@@ -202,17 +202,19 @@ impl<'a> MaskedFinder<'a> {
             // SAFETY: what was found are elements of that type, and nothing else is written.
             unsafe { values.bits::<B>() }.scatter(plan.writer(), tile.values, found);
         }
-        let mut is_nothing = [false; MAX_MASKED_OUTPUTS];
-        for (position, is_nothing) in positions.iter_mut().zip(&mut is_nothing) {
-            *is_nothing = *position == NOTHING;
-            *position = if *is_nothing { 0 } else { *position };
+        let (mut is_nothing, has_nothing) = ([false; MAX_MASKED_OUTPUTS], positions.contains(&NOTHING));
+        if has_nothing {
+            for (position, is_nothing) in positions.iter_mut().zip(&mut is_nothing) {
+                *is_nothing = *position == NOTHING;
+                *position = if *is_nothing { 0 } else { *position };
+            }
         }
         if !are_elements {
             // SAFETY: the caller's promise; each output has an element at its position.
             unsafe { tile.read_values(bound, positions, &mut slices.values) };
         }
         tile.write_indices(plan, positions, &mut slices.indices);
-        if is_nothing.contains(&true) {
+        if has_nothing {
             if let Some(values) = slices.values.as_mut().filter(|_| !are_elements) {
                 let of_nothing = (0..outputs).filter(|&n| is_nothing[n]);
                 of_nothing.for_each(|n| values.clear(tile.values.place(n), 1, 1));

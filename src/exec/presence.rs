@@ -403,22 +403,18 @@ impl TilePresence<'_> {
         let is_turned = |rows: &LoopDim| {
             !cfg!(without = "fast_masks") && rows.stride == 1 && run.stride != 1 && rows.size.min(run.size) >= TURNED
         };
-        if let [slower @ .., rows] = slower
-            && is_turned(rows)
-        {
-            for offset in StridedIter::new(slower) {
-                if !is_written {
-                    self.turn(mask_start.wrapping_add_signed(offset), rows.size, run, &mut buffer.bytes[written..]);
-                }
-                written += rows.size * run.size;
+        let (slower, turned_rows) = match slower {
+            [slower @ .., rows] if is_turned(rows) => (slower, Some(rows.size)),
+            _ => (slower, None),
+        };
+        for offset in StridedIter::new(slower) {
+            let (first, to) = (mask_start.wrapping_add_signed(offset), &mut buffer.bytes[written..]);
+            match turned_rows {
+                _ if is_written => (),
+                Some(rows) => self.turn(first, rows, run, to),
+                None => _ = self.write_run(first, run, to),
             }
-        } else {
-            for offset in StridedIter::new(slower) {
-                if !is_written {
-                    self.write_run(mask_start.wrapping_add_signed(offset), run, &mut buffer.bytes[written..]);
-                }
-                written += run.size;
-            }
+            written += turned_rows.unwrap_or(1) * run.size;
         }
         buffer.held = Held::Bytes(self.key());
         // SAFETY: so many were written, run by run, each all of its elements: now, or when they were asked for last.

@@ -11,7 +11,7 @@
 use crate::interop::value_error;
 use crate::output::zeros;
 use crate::plans::Key;
-use argreduce::{Error, ReduceFunction};
+use argreduce::{DataType, Error, ReduceFunction};
 use pyo3::prelude::*;
 
 /// What is found by `N` functions of the same elements: where it goes.
@@ -69,10 +69,7 @@ pub(crate) fn run_of_any_bytes<const N: usize>(
     run(input, &mut indices, &mut values)?;
     let is_right = |n: usize| is_right(functions[n], select_last, values[n], (indices[n], width));
     if !(0..N).all(is_right) && !is_of_zeros_and_ones(input) {
-        let mut copy = zeros(input.len())?;
-        copy.copy_from_slice(input);
-        to_zeros_and_ones(&mut copy);
-        run(&copy, &mut indices, &mut values)?;
+        run(&copy_of(input)?, &mut indices, &mut values)?;
     }
     values.into_iter().for_each(to_zeros_and_ones);
     Ok(())
@@ -89,6 +86,30 @@ fn is_right(function: ReduceFunction, select_last: bool, values: &[u8], (indices
 
 pub(crate) fn is_of_zeros_and_ones(bytes: &[u8]) -> bool {
     bytes.chunks(4096).all(|bytes| bytes.iter().fold(0, |all, byte| all | byte) <= 1)
+}
+
+/// Elements of a type as kernels compare them: of bools, the bytes, or a copy of zeros and ones.
+///
+/// # Errors
+/// `MemoryError` if there is no memory for a copy.
+pub(crate) fn as_zeros_and_ones<'a>(
+    data_type: DataType,
+    elements: &'a [u8],
+    copy: &'a mut Vec<u8>,
+) -> PyResult<&'a [u8]> {
+    if data_type != DataType::Bool || is_of_zeros_and_ones(elements) {
+        return Ok(elements);
+    }
+    *copy = copy_of(elements)?;
+    Ok(copy)
+}
+
+/// Zeros and ones in place of bytes.
+fn copy_of(bytes: &[u8]) -> PyResult<Vec<u8>> {
+    let mut copy = zeros(bytes.len())?;
+    copy.copy_from_slice(bytes);
+    to_zeros_and_ones(&mut copy);
+    Ok(copy)
 }
 
 /// Makes every byte but 0 a 1.

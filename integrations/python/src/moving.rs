@@ -9,10 +9,10 @@
 //! ```
 
 use crate::arguments::{self, Axis};
-use crate::bools::{is_of_zeros_and_ones, to_zeros_and_ones};
+use crate::bools::as_zeros_and_ones;
 use crate::interop::{descr_of, interop, value_error};
 use crate::interrupt;
-use crate::output::{NewArray, zeros};
+use crate::output::NewArray;
 use crate::reduce::give_back;
 use crate::view::{Shape, Source, View, input_without_labels};
 use argreduce::{
@@ -194,15 +194,8 @@ impl Moving {
 
     /// Writes the bits of the result.
     fn run(&self, plan: &UntypedPlan, elements: &[u8], cells: &mut [u64], executor: &dyn Executor) -> PyResult<()> {
-        let mut copy;
-        let elements = if self.data_type == DataType::Bool && !is_of_zeros_and_ones(elements) {
-            copy = zeros(elements.len())?;
-            copy.copy_from_slice(elements);
-            to_zeros_and_ones(&mut copy);
-            &copy
-        } else {
-            elements
-        };
+        let mut copy = Vec::new();
+        let elements = as_zeros_and_ones(self.data_type, elements, &mut copy)?;
         let to = Buffers { indices: cast_slice_mut(cells), values: None };
         plan.run(argreduce::input(elements).on(executor), to).map_err(value_error)?;
         with_element_type!(self.data_type, T => self.finish::<<T as Element>::Pod>(cast_slice(elements), cells));

@@ -2,11 +2,11 @@
 //! are from.
 
 use crate::arguments;
-use crate::bools::{is_of_zeros_and_ones, to_zeros_and_ones};
+use crate::bools::as_zeros_and_ones;
 use crate::interop::{descr_of, value_error};
 use crate::interrupt;
 use crate::keys::By;
-use crate::output::{NewArray, first_of, zeros};
+use crate::output::{NewArray, first_of};
 use crate::view::{Shape, Source};
 use argreduce::{
     ArgReduce, Buffers, DataType, Error, Executor, Input, Mask, Offset, Options, ReduceFunction, Segments,
@@ -81,15 +81,8 @@ pub(crate) fn segments<'py>(
     // SAFETY: packed, and nothing here writes to them. Who else does meanwhile gets an unspecified answer, and offsets
     // are read once.
     let (elements, there) = unsafe { (view.bytes(name)?, there.map(|there| bytes_of(there))) };
-    let mut copy;
-    let elements = if asked.data_type == DataType::Bool && !is_of_zeros_and_ones(elements) {
-        copy = zeros(elements.len())?;
-        copy.copy_from_slice(elements);
-        to_zeros_and_ones(&mut copy);
-        &copy
-    } else {
-        elements
-    };
+    let mut copy = Vec::new();
+    let elements = as_zeros_and_ones(asked.data_type, elements, &mut copy)?;
     let mask = there.map(|there| match bit {
         Some(bit) => Mask::bits(there, bit),
         None => Mask::bytes(there),

@@ -256,18 +256,12 @@ pub(super) fn find_in_vector<O: ArgOrder, const LAST: bool>(order: O, vector: Ve
         // The padding may equal the best, but after the first that does.
         bits &= u64::MAX >> (64 - len.max(1) as u32 * O::Simd::BITS_PER_LANE);
     }
-    match LAST {
+    if O::NAN_LOSES && bits == 0 {
         // There is nothing but NaN.
-        _ if O::NAN_LOSES && bits == 0 => {
-            if LAST {
-                (len as u32).wrapping_sub(1)
-            } else {
-                0
-            }
-        }
-        true => 63_u32.wrapping_sub(bits.leading_zeros()) / O::Simd::BITS_PER_LANE,
-        false => bits.trailing_zeros() / O::Simd::BITS_PER_LANE,
+        return if LAST { (len as u32).wrapping_sub(1) } else { 0 };
     }
+    let bit = if LAST { 63_u32.wrapping_sub(bits.leading_zeros()) } else { bits.trailing_zeros() };
+    bit / O::Simd::BITS_PER_LANE
 }
 
 /// The elements of a segment that is less than a vector, and nothing beyond them is read; the other lanes are the

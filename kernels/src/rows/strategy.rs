@@ -96,16 +96,16 @@ impl LongRows {
 
     /// Those under a mask.
     pub(crate) const fn lens<O: ArgOrder>() -> [usize; 2] {
-        let (shortest, block) = (MIN_MASKED_ROW_BYTES / size_of::<O::Lane>(), blocks::block_len::<O>());
-        [if shortest < block { block } else { shortest }, blocked::max_segment_len::<O>()]
+        let ([block, longest], shortest) = (Self::all_lens::<O>(), MIN_MASKED_ROW_BYTES / size_of::<O::Lane>());
+        [if shortest < block { block } else { shortest }, longest]
     }
 }
 
 impl<O: ArgOrder> KernelImpl<O> for LongRows {
     #[inline(always)]
     unsafe fn run(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
-        let len = args.innermost_reduced().size;
-        assert!(const { blocks::block_len::<O>() } <= len && len <= const { blocked::max_segment_len::<O>() });
+        let ([shortest, longest], len) = (const { LongRows::all_lens::<O>() }, args.innermost_reduced().size);
+        assert!(shortest <= len && len <= longest);
         // SAFETY: as for `RowKernel`.
         unsafe { RowsOfCall::<'_, O, true>::new(order, args, &mut outputs) }.search_each::<BlockedSearch>();
         // SAFETY: the search writes the positions of all rows.
