@@ -202,7 +202,9 @@ impl<'a> MaskedFinder<'a> {
             // SAFETY: what was found are elements of that type, and nothing else is written.
             unsafe { values.bits::<B>() }.scatter(plan.writer(), tile.values, found);
         }
-        let (mut is_nothing, has_nothing) = ([false; MAX_MASKED_OUTPUTS], positions.contains(&NOTHING));
+        let mut is_nothing = [false; MAX_MASKED_OUTPUTS];
+        // (By all of them, which takes less code than up to the first.)
+        let has_nothing = positions.iter().fold(false, |has, &position| has | (position == NOTHING));
         if has_nothing {
             for (position, is_nothing) in positions.iter_mut().zip(&mut is_nothing) {
                 *is_nothing = *position == NOTHING;
