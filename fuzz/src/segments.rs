@@ -60,7 +60,8 @@ fn ragged(u: &mut Unstructured<'_>, kind: u8) -> Result<u64> {
     let (order, mask, place, way, what, seed): (u8, u8, u8, u8, u8, u8) = u.arbitrary()?;
     let (long, lens): (Option<u16>, Vec<u8>) = u.arbitrary()?;
     let mut lens: Vec<usize> = lens.into_iter().map(|len| usize::from(len) / usize::from(1 + seed % 32)).collect();
-    lens.extend(long.map(|len| usize::from(len)));
+    // Longer than what is copied at a time.
+    lens.extend(long.map(|len| usize::from(len) % 10_000));
     let (isas, place) = (Isa::available().collect::<Vec<_>>(), usize::from(place));
     let formats = [
         Format::Bits(place % 20),

@@ -53,13 +53,24 @@ impl Strategy {
         }
     }
 
-    /// Whether it does, or gathers them by a few shuffles.
+    /// Whether it does, or gathers each output well, of elements of `size` bytes: by a few shuffles, or where the next
+    /// element is nearer than the next output of the `inner` loop; short ones if both is so, and several are gathered at
+    /// a time. They are so `in_batches` unless code is to be small.
     #[inline(always)]
-    pub fn is_near(self, reduced: &[LoopDim]) -> bool {
-        let is_shuffled = |fastest: &LoopDim| {
-            (2..=MAX_SHUFFLED_STEP).contains(&fastest.stride.unsigned_abs()) && fastest.size >= MIN_SHUFFLED_LEN
+    pub fn is_near(self, inner: LoopDim, reduced: &[LoopDim], size: usize, in_batches: bool) -> bool {
+        let is_gathered_well = |fastest: &LoopDim| {
+            let step = fastest.stride.unsigned_abs();
+            let (is_shuffled, is_nearer) =
+                ((2..=MAX_SHUFFLED_STEP).contains(&step), step < inner.stride.unsigned_abs());
+            match fastest.size {
+                MIN_GATHERED_LEN.. => is_shuffled || is_nearer,
+                len => {
+                    let is_enough = len >= MIN_BATCHED_LEN.max(MIN_BATCHED_BYTES / size);
+                    in_batches && reduced.len() == 1 && is_enough && is_shuffled && is_nearer
+                }
+            }
         };
-        self.is_in_place(reduced) || self == Strategy::SegmentedRows && reduced.last().is_some_and(is_shuffled)
+        self.is_in_place(reduced) || self == Strategy::SegmentedRows && reduced.last().is_some_and(is_gathered_well)
     }
 }
 
@@ -71,9 +82,13 @@ const MIN_SEGMENT_LEN: usize = 32;
 /// docs/tuning.md#min_segment_len.
 const MAX_SHUFFLED_STEP: usize = 4;
 
-/// The fewest elements for which those shuffles pay: shorter rows are faster side by side. See
-/// docs/tuning.md#min_segment_len.
-const MIN_SHUFFLED_LEN: usize = 192;
+/// The fewest elements for which those shuffles pay, or to gather what is nearer along an output: fewer are faster side by
+/// side. See docs/tuning.md#min_segment_len.
+const MIN_GATHERED_LEN: usize = 192;
+
+/// The same, and in bytes, of shuffles for several outputs at a time. See docs/tuning.md#min_segment_len.
+const MIN_BATCHED_LEN: usize = 24;
+const MIN_BATCHED_BYTES: usize = 48;
 
 /// Vectors that the rows of narrow columns lie side by side in. Not measured.
 pub(crate) const NARROW_VECTORS: usize = 2;

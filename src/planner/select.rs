@@ -179,6 +179,8 @@ impl Selection<'_> {
         // Windows that overlap: the elements of an output are neighbours, and so are the outputs.
         let are_windows = takes(Strategy::Rows) && has_columns && self.row_bytes() <= MAX_WINDOW_BYTES;
         let outputs = count(self.shape.input.output_dims());
+        let in_batches = !matches!(isa, Isa::Portable | Isa::Simd128);
+        let is_near = || Strategy::SegmentedRows.is_near(inner, reduced, self.element.size(), in_batches);
         Some(if are_windows {
             Strategy::Columns
         } else if takes(Strategy::Rows) && !self.should_transpose_rows(outputs, isa) {
@@ -187,7 +189,7 @@ impl Selection<'_> {
             Strategy::NarrowColumns
         } else if has_columns {
             Strategy::Columns
-        } else if outputs >= lanes.div_ceil(2) && !Strategy::SegmentedRows.is_near(reduced) {
+        } else if outputs >= lanes.div_ceil(2) && !is_near() {
             Strategy::GatheredColumns
         } else {
             Strategy::SegmentedRows
@@ -356,6 +358,32 @@ mod tests {
         for (sizes, axes, element, expected) in cases {
             assert_eq!(chosen(sizes, axes, element), expected, "{sizes:?} over {axes:?}, {element}");
         }
+    }
+
+    /// Rows of every `step`th element, from both sides of their limits: gathered one after another, not side by side.
+    #[test]
+    fn near_rows_are_gathered_alone() {
+        let strategy = |len: usize, step: isize, element, isa| {
+            let input = Layout::strided(&[100, len], &[step * len as isize, step], 0).unwrap();
+            let output = Layout::contiguous(&[100, 1]).unwrap();
+            let set = AxisSet::new(&[1], 2).unwrap();
+            let shape = CollapsedShape::new(&input, set, AxisDirection::Increasing, &output);
+            selection(&shape, element).strategy(isa).unwrap()
+        };
+        for (shortest, step, element, isa) in [
+            (24, 2, F32, Isa::Avx2),
+            (24, 4, I16, Isa::Neon),
+            (48, 2, U8, Isa::Avx512),
+            (192, 5, F32, Isa::Avx2),
+            (192, 2, F32, Isa::Portable),
+        ] {
+            let chosen = [shortest - 1, shortest].map(|len| strategy(len, step, element, isa));
+            let expected = [Strategy::GatheredColumns, Strategy::SegmentedRows];
+            assert_eq!(chosen, expected, "{shortest} {element}, {step} apart, {isa}");
+        }
+        // Where outputs are nearer to each other than their elements, never.
+        let shape = shape(&[100, 191, 4], &[1]);
+        assert_eq!(selection(&shape, U8).strategy(Isa::Avx512), Some(Strategy::GatheredColumns));
     }
 
     /// Windows of step 1, from both sides of their limit; and what they span, which is not what is visited.

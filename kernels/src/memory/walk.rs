@@ -100,7 +100,13 @@ impl<'a> SegmentIter<'a> {
     #[inline(always)]
     pub(crate) fn new(args: &KernelArgs<'a>, prefetch_cursor: Option<PrefetchCursor>) -> Self {
         let (fastest, slower) = args.split_reduced();
-        SegmentIter { slower: StridedIter::new(slower), fastest, offset: 0, left: 0, prefetch_cursor }
+        SegmentIter { prefetch_cursor, ..SegmentIter::of_loops(slower, fastest) }
+    }
+
+    /// The segments of any loops.
+    #[inline(always)]
+    pub(crate) fn of_loops(slower: &'a [LoopDim], fastest: LoopDim) -> Self {
+        SegmentIter { slower: StridedIter::new(slower), fastest, offset: 0, left: 0, prefetch_cursor: None }
     }
 
     /// The offset and length of the next segment, of at most `max_len` elements; `None` at the end, or without room.

@@ -5,16 +5,20 @@ use super::blocked;
 use super::blocks::block_len;
 use super::interleaved;
 use super::segment::{self, ArgResult, MAX_VECTORS, Segment};
-use crate::gather::{LaneOffsets, Scratch};
+use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch};
 use crate::kernel::KernelImpl;
-use crate::memory::args::KernelArgs;
+use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
 use crate::outputs::{Outputs, Written};
+use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::WorkingSet;
+
+/// The longest rows that are gathered several at a time. Not measured.
+const MAX_BATCHED_BYTES: usize = SCRATCH_BYTES / 4;
 
 pub(crate) struct SegmentedRows;
 
@@ -34,6 +38,14 @@ impl<O: ArgOrder> KernelImpl<O> for SegmentedRows {
         let to_lowest = if reversed { 1 - fastest.size as isize } else { 0 };
         let end = args.contiguous_end().map(|end| args.input.cast::<O::Lane>().wrapping_offset(end));
         let mut scratch = Scratch::new();
+        if let (false, [row]) = (is_in_place, args.reduced)
+            && const { O::Simd::TUNING.has_special_cases() }
+            && row.size <= MAX_BATCHED_BYTES / size_of::<O::Lane>()
+        {
+            // SAFETY: the caller of `run` promises the elements of all outputs.
+            unsafe { answer_in_batches(order, args, *row, &mut scratch, positions) };
+            return Written::Nothing;
+        }
         for n in 0..positions.len() {
             let output = args.input.cast::<O::Lane>().wrapping_offset(args.offset(n));
             let mut segments = SegmentIter::new(args, None);
@@ -60,6 +72,35 @@ impl<O: ArgOrder> KernelImpl<O> for SegmentedRows {
             positions.write(n, best.position());
         }
         Written::Nothing
+    }
+}
+
+/// Answers outputs of one short loop each, which are gathered several at a time: what narrow stores have written is then
+/// not loaded by wide ones right after, for which a CPU waits.
+///
+/// # Safety
+/// - As for [`KernelImpl::run`]; and `row` is the reduced loop.
+#[inline(always)]
+unsafe fn answer_in_batches<O: ArgOrder>(
+    order: O,
+    args: &KernelArgs<'_>,
+    row: LoopDim,
+    scratch: &mut Scratch,
+    mut positions: Positions<'_>,
+) {
+    let input = args.input.cast::<O::Lane>();
+    // Each "row" that is gathered is an output, and each of its lanes an element.
+    let mut outputs = SegmentIter::of_loops(core::slice::from_ref(&args.outer), args.inner);
+    let lanes = LaneOffsets::Strided { first: 0, step: row.stride, lanes: row.size };
+    let mut done = 0;
+    while done < positions.len() {
+        // SAFETY: the loops reach all of these elements, which the caller says may be read.
+        let (elements, count) = unsafe { scratch.fill(order.simd(), &mut outputs, input, None, &lanes) };
+        for n in 0..count {
+            let segment = Segment::of_slice(&elements[n * row.size..][..row.size], args.tuning);
+            positions.write(done + n, find(order, segment, WorkingSet::L2).position());
+        }
+        done += count;
     }
 }
 
