@@ -46,6 +46,8 @@ pub enum View {
     Permuted,
     /// Rows of every second element.
     EverySecond,
+    /// The same of rows of 100.
+    EverySecondShort,
     /// `[outer, 21, inner]` over the middle axis, of which every second inner element is taken.
     EverySecondColumn,
     /// Rows from right to left.
@@ -63,10 +65,11 @@ pub enum View {
 }
 
 impl View {
-    pub const ALL: [View; 10] = [
+    pub const ALL: [View; 11] = [
         View::Transposed,
         View::Permuted,
         View::EverySecond,
+        View::EverySecondShort,
         View::EverySecondColumn,
         View::Reversed,
         View::Broadcast,
@@ -314,9 +317,10 @@ impl View {
                 let n = times(21 * 64);
                 view(&[64, 21, n], &[1, 64, 21 * 64], 0, 1, n * 21 * 64)
             }
-            View::EverySecond => {
-                let n = times(2 * R);
-                view(&[n, R], &[2 * R as isize, 2], 0, 1, n * 2 * R)
+            View::EverySecond | View::EverySecondShort => {
+                let r = if self == View::EverySecond { R } else { 100 };
+                let n = times(2 * r);
+                view(&[n, r], &[2 * r as isize, 2], 0, 1, n * 2 * r)
             }
             View::EverySecondColumn => {
                 let n = times(21 * 400);

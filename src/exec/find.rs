@@ -8,14 +8,18 @@ use super::outputs::OutputSlice;
 use super::search::Search;
 use super::slices::{Indices, OutputSlices};
 use super::split::{find_best, run_split};
-use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, OutputTile, POSITION_BUFFER_BYTES, TILE};
+use super::tiles::{
+    DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, MIN_READ_OUTPUTS, OutputTile, POSITION_BUFFER_BYTES, TILE,
+};
 use super::tiles::{PositionBuffer, VALUE_BUFFER_BYTES, ValueBuffer};
 use super::tiles::{are_packed, for_each_tile, is_transposed, near_outputs, split};
 use super::values::Values;
 use super::windows::run_windows;
 use super::write::affine;
 use crate::planner::{ExecPlan, LoopNest, MIN_TILE_WIDTH};
-use argreduce_kernels::{Affine, BothKernel, IndexBits, Kernel, LoopDim, Positions, Strategy, with_element_bits};
+use argreduce_kernels::{
+    Affine, BothKernel, IndexBits, Kernel, LoopDim, Positions, Strategy, Tuning, with_element_bits,
+};
 use std::mem::MaybeUninit;
 
 impl<const N: usize> Search<'_, N> {
@@ -23,18 +27,22 @@ impl<const N: usize> Search<'_, N> {
     fn max_outputs(&self, slices: &OutputSlices<'_>) -> usize {
         let plan = self.plan();
         let (shape, has_values) = (plan.shape(), slices.values.is_some());
-        let near = |most| near_outputs(plan.reduction_len() * plan.element_bytes(), shape.inner_dim().size, most);
+        let row_bytes = plan.reduction_len().saturating_mul(plan.element_bytes());
+        let near = |least, most| near_outputs(row_bytes, shape.inner_dim().size, least, most);
         let Some((_, strategy, _)) = self.bounds[0].kernel() else { return TILE };
         let of = |nest: &LoopNest| split(nest.output_dims()).1;
         let most = Targets::of(plan, &slices.indices, of(&shape.output), of(&shape.values)).max_outputs(plan, slices);
         match strategy {
             // What is for both goes through buffers.
-            _ if self.both.is_some() && has_values => near(most.min(TILE)),
+            _ if self.both.is_some() && has_values => near(MIN_READ_OUTPUTS, most.min(TILE)),
             _ if self.both.is_some() => most.min(TILE),
-            // The second order finds in a cache what the first has read. Not less than what a kernel of columns takes.
-            _ if N > 1 => near(most).max(MIN_TILE_WIDTH.min(most)),
-            // Those read each best element again: soon enough for it to be near.
-            Strategy::Rows | Strategy::SegmentedRows if has_values => near(most),
+            // Those read each best element again: soon enough for it to be near. And the second order finds in a cache
+            // what the first has read.
+            Strategy::Rows | Strategy::SegmentedRows if has_values || N > 1 => near(MIN_READ_OUTPUTS, most),
+            // As many columns as a kernel takes. Where no cache holds them, each order reads all of them.
+            _ if N > 1 && row_bytes <= Tuning::current().prefetch.min_beyond_l2_bytes / MIN_TILE_WIDTH => {
+                near(MIN_TILE_WIDTH, most)
+            }
             _ => most,
         }
     }

@@ -85,7 +85,9 @@ impl<const N: usize> DividedCall<'_, N> {
             let (whole, settled) = (parts.shape(window), bounds.each_ref().map(Settled::new));
             let best = best.map(Mutex::new);
             self.for_each_part((parts.count, tasks), || {
-                let (mut part, part_plan) = (whole, plan.with_shape(whole, working_set));
+                // What the first order has read, L2 holds.
+                let plans = [working_set, WorkingSet::L2].map(|working_set| plan.with_shape(whole, working_set));
+                let mut part = whole;
                 let (best, settled) = (&best, &settled);
                 move |at| {
                     parts.move_to(&whole, at, &mut part);
@@ -96,7 +98,7 @@ impl<const N: usize> DividedCall<'_, N> {
                             settled[n].add(&best);
                         };
                         // SAFETY: some of what the plan's outputs are chosen from (a test of `planner/division.rs`).
-                        unsafe { find_best(&bound.with_plan(&part_plan), mask, &part, &mut with_best) };
+                        unsafe { find_best(&bound.with_plan(&plans[n.min(1)]), mask, &part, &mut with_best) };
                     }
                 }
             });

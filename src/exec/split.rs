@@ -94,6 +94,11 @@ const FEW_PARTIALS: usize = 64;
 /// As many as others do: 7 KiB on the stack. Not measured.
 const MAX_PARTIALS: usize = 304;
 
+/// Whether so many outputs are one window.
+pub(super) fn is_one_window<const N: usize>(outputs: usize) -> bool {
+    outputs <= MAX_PARTIALS / N
+}
+
 /// How many windows there are at most of so many outputs.
 pub(super) fn max_windows<const N: usize>(outputs: usize) -> usize {
     outputs.div_ceil(MAX_PARTIALS / N / 2)
