@@ -149,7 +149,7 @@ struct Shape {
     axis: isize,
 }
 
-const SHAPES: [Shape; 17] = [
+const SHAPES: [Shape; 19] = [
     // A share for each of two threads that fits an L2 cache of 1 MiB.
     Shape { name: "L2 rows [384, 1000]", sizes: &[384, 1000], axis: 1 },
     Shape { name: "L2 images [21, 136, 136]", sizes: &[21, 136, 136], axis: 0 },
@@ -157,7 +157,9 @@ const SHAPES: [Shape; 17] = [
     Shape { name: "L2 narrow columns [78000, 5]", sizes: &[78_000, 5], axis: 0 },
     Shape { name: "L2 one row", sizes: &[3 * MIB / 8], axis: 0 },
     // Where one cache holds the whole too, what a call costs weighs more.
+    Shape { name: "512 KiB, one row", sizes: &[MIB / 8], axis: 0 },
     Shape { name: "768 KiB, rows [192, 1024]", sizes: &[192, 1024], axis: 1 },
+    Shape { name: "1 MiB, one row", sizes: &[MIB / 4], axis: 0 },
     // What rayon and scoped threads take for worth two tasks.
     Shape { name: "2 MiB, rows [1024, 512]", sizes: &[1024, 512], axis: 1 },
     Shape { name: "8 MiB, rows [1024, 2048]", sizes: &[1024, 2048], axis: 1 },

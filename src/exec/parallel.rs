@@ -9,6 +9,7 @@ use super::split::{Best, Settled, find_best, max_windows, run_split};
 use crate::planner::{Division, ExecPlan, OutputParts, Parts, ReductionParts};
 use crate::threads::{Executor, for_each_part, tasks_for};
 use argreduce_kernels::{Tuning, WorkingSet};
+use std::array;
 use std::sync::{Mutex, PoisonError};
 
 /// Answers those outputs that are no copies of others.
@@ -86,7 +87,8 @@ impl<const N: usize> DividedCall<'_, N> {
             let best = best.map(Mutex::new);
             self.for_each_part((parts.count, tasks), || {
                 // What the first order has read, L2 holds.
-                let plans = [working_set, WorkingSet::L2].map(|working_set| plan.with_shape(whole, working_set));
+                let set_of = |n| if n == 0 { working_set } else { WorkingSet::L2 };
+                let plans: [ExecPlan; N] = array::from_fn(|n| plan.with_shape(whole, set_of(n)));
                 let mut part = whole;
                 let (best, settled) = (&best, &settled);
                 move |at| {
@@ -98,7 +100,7 @@ impl<const N: usize> DividedCall<'_, N> {
                             settled[n].add(&best);
                         };
                         // SAFETY: some of what the plan's outputs are chosen from (a test of `planner/division.rs`).
-                        unsafe { find_best(&bound.with_plan(&plans[n.min(1)]), mask, &part, &mut with_best) };
+                        unsafe { find_best(&bound.with_plan(&plans[n]), mask, &part, &mut with_best) };
                     }
                 }
             });
