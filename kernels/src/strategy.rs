@@ -54,8 +54,8 @@ impl Strategy {
     }
 
     /// Whether it does, or gathers each output well, of elements of `size` bytes: by a few shuffles, or where the next
-    /// element is nearer than the next output of the `inner` loop; short ones if both is so, and several are gathered at
-    /// a time. They are so `in_batches` unless code is to be small.
+    /// element is nearer than the next output of the `inner` loop; short ones if both is so, and several are gathered
+    /// at a time. They are so `in_batches` unless code is to be small.
     #[inline(always)]
     pub fn is_near(self, inner: LoopDim, reduced: &[LoopDim], size: usize, in_batches: bool) -> bool {
         let is_gathered_well = |fastest: &LoopDim| {
@@ -82,12 +82,14 @@ const MIN_SEGMENT_LEN: usize = 32;
 /// docs/tuning.md#min_segment_len.
 const MAX_SHUFFLED_STEP: usize = 4;
 
-/// The fewest elements for which those shuffles pay, or to gather what is nearer along an output: fewer are faster side by
-/// side. See docs/tuning.md#min_segment_len.
+/// The fewest elements for which those shuffles pay, or to gather what is nearer along an output: fewer are faster side
+/// by side. See docs/tuning.md#min_segment_len.
 const MIN_GATHERED_LEN: usize = 192;
 
-/// The same, and in bytes, of shuffles for several outputs at a time. See docs/tuning.md#min_segment_len.
+/// The same of shuffles for several outputs at a time. See docs/tuning.md#min_segment_len.
 const MIN_BATCHED_LEN: usize = 24;
+
+/// The same in bytes. See docs/tuning.md#min_segment_len.
 const MIN_BATCHED_BYTES: usize = 48;
 
 /// Vectors that the rows of narrow columns lie side by side in. Not measured.

@@ -55,8 +55,8 @@ pub(super) const NEAR_BYTES: usize = 128 << 10;
 /// The fewest outputs of such a tile: with fewer, a call would be much of its time. Not measured.
 pub(super) const MIN_READ_OUTPUTS: usize = 64;
 
-/// Of rows of so many bytes each, `width` of them side by side: the outputs of a tile for what was read to be read again
-/// while it is near, at most `most`, and about `least` where that is more than what is near.
+/// Of rows of so many bytes each, `width` of them side by side: the outputs of a tile for what was read to be read
+/// again while it is near, at most `most`, and about `least` where that is more than what is near.
 pub(super) fn near_outputs(row_bytes: usize, width: usize, least: usize, most: usize) -> usize {
     let most = most.min((NEAR_BYTES / row_bytes).max(least));
     // As many in each tile, because the last one is as wide.

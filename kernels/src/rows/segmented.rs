@@ -75,8 +75,8 @@ impl<O: ArgOrder> KernelImpl<O> for SegmentedRows {
     }
 }
 
-/// Answers outputs of one short loop each, which are gathered several at a time: what narrow stores have written is then
-/// not loaded by wide ones right after, for which a CPU waits.
+/// Answers outputs of one short loop each, which are gathered several at a time: what narrow stores have written is
+/// then not loaded by wide ones right after, for which a CPU waits.
 ///
 /// # Safety
 /// - As for [`KernelImpl::run`]; and `row` is the reduced loop.
