@@ -190,11 +190,7 @@ impl<'a> KernelCall<'a> {
     }
 
     fn args(&self) -> KernelArgs<'a> {
-        let KernelCall { input, grid: Grid { start, dims: [mut outer, mut inner] }, reduced, working_set, .. } = *self;
-        // One loop where memory has one: the two are there for what is written, or for the indices of split loops.
-        if outer.size > 1 && outer.stride == inner.stride.wrapping_mul(inner.size as isize) {
-            (outer, inner) = (LoopDim::ONE, LoopDim { size: outer.size * inner.size, ..inner });
-        }
+        let KernelCall { input, grid: Grid { start, dims: [outer, inner] }, reduced, working_set, .. } = *self;
         KernelArgs { input: input.address(start), outer, inner, reduced, working_set, tuning: Tuning::current() }
     }
 

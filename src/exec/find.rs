@@ -17,10 +17,11 @@ use super::values::Values;
 use super::windows::run_windows;
 use super::write::affine;
 use crate::planner::{ExecPlan, LoopNest, MIN_TILE_WIDTH};
-use argreduce_kernels::{
-    Affine, BothKernel, IndexBits, Kernel, LoopDim, Positions, Strategy, Tuning, with_element_bits,
-};
+use argreduce_kernels::{Affine, BothKernel, IndexBits, Kernel, LoopDim, Positions, Strategy, with_element_bits};
 use std::mem::MaybeUninit;
+
+/// The most bytes of a tile that two orders read in turn: of small L2 caches all. Not measured.
+const MAX_SHARED_BYTES: usize = 512 << 10;
 
 impl<const N: usize> Search<'_, N> {
     /// Outputs per tile.
@@ -28,23 +29,21 @@ impl<const N: usize> Search<'_, N> {
         let plan = self.plan();
         let (shape, has_values) = (plan.shape(), slices.values.is_some());
         let row_bytes = plan.reduction_len().saturating_mul(plan.element_bytes());
-        let near = |least, most| near_outputs(row_bytes, shape.inner_dim().size, least, most);
         let Some((_, strategy, _)) = self.bounds[0].kernel() else { return TILE };
         let of = |nest: &LoopNest| split(nest.output_dims()).1;
         let most = Targets::of(plan, &slices.indices, of(&shape.output), of(&shape.values)).max_outputs(plan, slices);
-        match strategy {
+        let (least, most) = match strategy {
             // What is for both goes through buffers.
-            _ if self.both.is_some() && has_values => near(MIN_READ_OUTPUTS, most.min(TILE)),
-            _ if self.both.is_some() => most.min(TILE),
+            _ if self.both.is_some() && has_values => (MIN_READ_OUTPUTS, most.min(TILE)),
+            _ if self.both.is_some() => return most.min(TILE),
             // Those read each best element again: soon enough for it to be near. And the second order finds in a cache
             // what the first has read.
-            Strategy::Rows | Strategy::SegmentedRows if has_values || N > 1 => near(MIN_READ_OUTPUTS, most),
-            // As many columns as a kernel takes. Where no cache holds them, each order reads all of them.
-            _ if N > 1 && row_bytes <= Tuning::current().prefetch.min_beyond_l2_bytes / MIN_TILE_WIDTH => {
-                near(MIN_TILE_WIDTH, most)
-            }
-            _ => most,
-        }
+            Strategy::Rows | Strategy::SegmentedRows if has_values || N > 1 => (MIN_READ_OUTPUTS, most),
+            // As many columns as a kernel takes. Where L2 might not hold them, each order reads all of them.
+            _ if N > 1 && row_bytes <= MAX_SHARED_BYTES / MIN_TILE_WIDTH => (MIN_TILE_WIDTH, most),
+            _ => return most,
+        };
+        near_outputs(row_bytes, shape.inner_dim().size, least, most)
     }
 
     /// Answers one tile, by each order.

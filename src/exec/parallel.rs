@@ -9,7 +9,6 @@ use super::split::{Best, Settled, find_best, max_windows, run_split};
 use crate::planner::{Division, ExecPlan, OutputParts, Parts, ReductionParts};
 use crate::threads::{Executor, for_each_part, tasks_for};
 use argreduce_kernels::{Tuning, WorkingSet};
-use std::array;
 use std::sync::{Mutex, PoisonError};
 
 /// Answers those outputs that are no copies of others.
@@ -86,10 +85,7 @@ impl<const N: usize> DividedCall<'_, N> {
             let (whole, settled) = (parts.shape(window), bounds.each_ref().map(Settled::new));
             let best = best.map(Mutex::new);
             self.for_each_part((parts.count, tasks), || {
-                // What the first order has read, L2 holds.
-                let set_of = |n| if n == 0 { working_set } else { WorkingSet::L2 };
-                let plans: [ExecPlan; N] = array::from_fn(|n| plan.with_shape(whole, set_of(n)));
-                let mut part = whole;
+                let (mut part, mut part_plan) = (whole, plan.with_shape(whole, working_set));
                 let (best, settled) = (&best, &settled);
                 move |at| {
                     parts.move_to(&whole, at, &mut part);
@@ -99,8 +95,10 @@ impl<const N: usize> DividedCall<'_, N> {
                             merge(&mut best);
                             settled[n].add(&best);
                         };
+                        // What the first order has read, L2 holds.
+                        part_plan.working_set = if n == 0 { working_set } else { WorkingSet::L2 };
                         // SAFETY: some of what the plan's outputs are chosen from (a test of `planner/division.rs`).
-                        unsafe { find_best(&bound.with_plan(&plans[n]), mask, &part, &mut with_best) };
+                        unsafe { find_best(&bound.with_plan(&part_plan), mask, &part, &mut with_best) };
                     }
                 }
             });

@@ -9,7 +9,7 @@ use super::parallel::run_divided;
 use super::row::find_in_contiguous;
 use super::search::Search;
 use super::slices::{OutputSlices, Steps};
-use super::split::is_one_window;
+use super::split::max_window;
 use super::tiles::Grid;
 use super::values::Values;
 use super::write::{copy_answers, write_one};
@@ -129,11 +129,5 @@ fn division<'e, const N: usize>(
         return None;
     }
     let executor = executor.unwrap_or(&Sequential);
-    let division = plan.divide_for_several(executor, bytes)?;
-    // By windows, slabs would be read a part of each row at a time: slower than twice as a whole.
-    let division = match division.parts {
-        Parts::Reduction(parts) if !is_one_window::<N>(parts.outputs) => plan.divide(executor, bytes)?,
-        _ => division,
-    };
-    Some((division, executor))
+    Some((plan.divide_for_several(executor, bytes, max_window::<N>())?, executor))
 }

@@ -94,9 +94,9 @@ const FEW_PARTIALS: usize = 64;
 /// As many as others do: 7 KiB on the stack. Not measured.
 const MAX_PARTIALS: usize = 304;
 
-/// Whether so many outputs are one window.
-pub(super) fn is_one_window<const N: usize>(outputs: usize) -> bool {
-    outputs <= MAX_PARTIALS / N
+/// The most outputs of one window.
+pub(super) const fn max_window<const N: usize>() -> usize {
+    MAX_PARTIALS / N
 }
 
 /// How many windows there are at most of so many outputs.
@@ -183,10 +183,12 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
     let (mut positions, mut values) = ([MaybeUninit::uninit(); TILE], [MaybeUninit::<T>::uninit(); TILE]);
     for_each_unsettled(bound, shape, |_| max_outputs, with_best, &mut |walk, tile, with_best| {
         let values = &mut values[..tile.outputs()];
+        // Two loops are there for the indices; to read columns, one is better. (In a page, code is to be small.)
+        let joins = cfg!(not(target_family = "wasm")) && strategy == Strategy::Columns;
+        let grid = if joins { tile.input.joined() } else { tile.input };
         // SAFETY: the caller promises the loops, and what a bound plan reaches are elements of the input, for whose
         // size its kernel is. Positions count what is chosen from, as that of the plan (`limit_reduction`).
-        let call =
-            unsafe { KernelCall::new(kernel, bound.input(), tile.input, walk.reduced_dims(), plan.working_set()) };
+        let call = unsafe { KernelCall::new(kernel, bound.input(), grid, walk.reduced_dims(), plan.working_set()) };
         let places = ValuePlaces::of_buffer(values, T::DATA_TYPE);
         let (positions, _) = call.find(PositionPlaces::from(&mut positions[..tile.outputs()]), Some(places));
         // SAFETY: a kernel writes every value, as `Kernel` says: elements of the input, which are of this type.

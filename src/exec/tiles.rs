@@ -83,6 +83,15 @@ pub(super) struct Grid {
 }
 
 impl Grid {
+    /// The same places as one loop, where memory has one.
+    pub(super) fn joined(self) -> Grid {
+        let [outer, inner] = self.dims;
+        if outer.stride != inner.stride.wrapping_mul(inner.size as isize) {
+            return self;
+        }
+        Grid { dims: [LoopDim::ONE, LoopDim { size: outer.size * inner.size, ..inner }], ..self }
+    }
+
     /// That of output `n`.
     pub(super) fn place(&self, n: usize) -> usize {
         (self.start + offset_at(&self.dims, n)) as usize

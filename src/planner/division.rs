@@ -26,6 +26,10 @@ const PARTS_PER_TASK: usize = 8;
 /// a little. Not measured.
 const MIN_PART: usize = 4;
 
+/// The bytes of a part that several plans read, one after another: of L2 a half, or less; and so many that to merge the
+/// answers of parts takes little beside that. Not measured.
+const SHARED_PART_BYTES: usize = 256 << 10;
+
 /// How many bytes of each row a part of columns has at least, if the rows are read from memory: of fewer, neighbouring
 /// rows would be read as slowly as elements that are far from each other. Not measured.
 const MIN_FAR_COLUMN_BYTES: usize = 8 << 10;
@@ -124,15 +128,21 @@ impl ExecPlan {
     }
 
     /// As [`ExecPlan::divide`], of a call that several plans answer: into parts that a cache holds, where the whole is
-    /// beyond it, so that the second plan to read a part finds it there.
-    pub(crate) fn divide_for_several(&self, executor: &dyn Executor, bytes: OutputBytes) -> Option<Division> {
-        // So large that to merge the answers of parts takes little beside them. Of L2 some three eighths.
-        let parts = self.input_bytes() / (Tuning::current().prefetch.min_beyond_l2_bytes / 2);
+    /// beyond it, so that the second plan to read a part finds it there. Not into slabs for more than `most` outputs, of
+    /// which a part of each row would be read at a time: that is slower than to read the whole twice.
+    pub(crate) fn divide_for_several(
+        &self,
+        executor: &dyn Executor,
+        bytes: OutputBytes,
+        most: usize,
+    ) -> Option<Division> {
+        let parts = self.input_bytes() / SHARED_PART_BYTES;
         if self.working_set() == WorkingSet::L2 || parts < 2 {
             return self.divide(executor, bytes);
         }
         let division = self.divide_into(self.tasks(executor), (parts / 2, parts), bytes);
-        division.or_else(|| self.divide(executor, bytes))
+        let reads_rows = |parts: &Parts| !matches!(parts, Parts::Reduction(parts) if parts.outputs > most);
+        division.filter(|division| reads_rows(&division.parts)).or_else(|| self.divide(executor, bytes))
     }
 
     /// Into about so many parts, of the outputs if those are enough.

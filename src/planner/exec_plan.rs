@@ -30,7 +30,7 @@ pub(crate) struct ExecPlan {
     isa: Isa,
     strategy: Strategy,
     writer: &'static OutputWriter,
-    working_set: WorkingSet,
+    pub(crate) working_set: WorkingSet,
     /// Under a mask, outputs per tile; if it is read in place, as many as are side by side.
     masked_outputs: Option<usize>,
     has_one_output: bool,

@@ -179,7 +179,7 @@ impl Selection<'_> {
         // Windows that overlap: the elements of an output are neighbours, and so are the outputs.
         let are_windows = takes(Strategy::Rows) && has_columns && self.row_bytes() <= MAX_WINDOW_BYTES;
         let outputs = count(self.shape.input.output_dims());
-        let in_batches = !matches!(isa, Isa::Portable | Isa::Simd128);
+        let in_batches = cfg!(not(target_family = "wasm")) && isa != Isa::Portable;
         let is_near = || Strategy::SegmentedRows.is_near(inner, reduced, self.element.size(), in_batches);
         Some(if are_windows {
             Strategy::Columns
