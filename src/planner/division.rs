@@ -128,8 +128,8 @@ impl ExecPlan {
     }
 
     /// As [`ExecPlan::divide`], of a call that several plans answer: into parts that a cache holds, where the whole is
-    /// beyond it, so that the second plan to read a part finds it there. Not into slabs for more than `most` outputs, of
-    /// which a part of each row would be read at a time: that is slower than to read the whole twice.
+    /// beyond it, so that the second plan to read a part finds it there. Not into slabs for more than `most` outputs,
+    /// of which a part of each row would be read at a time: that is slower than to read the whole twice.
     pub(crate) fn divide_for_several(
         &self,
         executor: &dyn Executor,
