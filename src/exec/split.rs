@@ -101,7 +101,7 @@ pub(super) const fn max_window<const N: usize>() -> usize {
 
 /// How many windows there are at most of so many outputs.
 pub(super) fn max_windows<const N: usize>(outputs: usize) -> usize {
-    outputs.div_ceil(MAX_PARTIALS / N / 2)
+    outputs.div_ceil(max_window::<N>() / 2)
 }
 
 /// With a buffer for the best of a window.
